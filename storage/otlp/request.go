@@ -1,0 +1,91 @@
+package otlp
+
+import (
+	"errors"
+)
+
+// Signal is one of the three kinds of telemetry. Its number is part of the
+// file format.
+type Signal uint8
+
+// The signals.
+const (
+	Logs Signal = 1 + iota
+	Traces
+	Metrics
+)
+
+// Signals lists all three, in the order of their numbers.
+var Signals = [...]Signal{Logs, Traces, Metrics}
+
+// String returns "logs", "traces" or "metrics".
+func (s Signal) String() string {
+	switch s {
+	case Logs:
+		return "logs"
+	case Traces:
+		return "traces"
+	case Metrics:
+		return "metrics"
+	}
+	return "unknown"
+}
+
+// Ref is a stretch of Request.Payload. Requests are at most 64 MiB, so 32 bits
+// are enough, and a slice of them holds no pointer for the collector to follow.
+type Ref struct{ Off, Len uint32 }
+
+// Item is one log record, span or data point of a request.
+type Item struct {
+	// TimeUnixNano is the event time that the store sorts by. Logs: the time,
+	// else the observed time, else the arrival. Spans: the start. Data points:
+	// their time.
+	TimeUnixNano uint64
+	Message      Ref    // the LogRecord, Span or *DataPoint message, without tag and length
+	Resource     uint32 // index into Request.Resources
+	Scope        uint32 // index into Request.Scopes
+	Metric       uint32 // index into Request.Metrics; 0 for logs and spans
+}
+
+// Request is one export request that Walk has validated.
+type Request struct {
+	Signal  Signal
+	Payload []byte // an Export*ServiceRequest message
+	Items   []Item // in the order of the payload
+	// Envelopes: see the package comment. They may alias Payload.
+	Resources, Scopes, Metrics [][]byte
+
+	ArrivalUnixNano uint64 // when the receiver took the request in
+	// Rejected counts the items that were refused and are in neither Items nor
+	// Payload; RejectReason says why in one English sentence, for
+	// partial_success.error_message.
+	Rejected     int
+	RejectReason string
+}
+
+// Bytes returns the stretch r of the payload.
+func (r *Request) Bytes(ref Ref) []byte { return r.Payload[ref.Off : ref.Off+ref.Len] }
+
+// Errors of Walk, to be tested with errors.Is.
+var (
+	// ErrMalformed: the bytes are not a message of this signal.
+	ErrMalformed = errors.New("malformed OTLP request")
+	// ErrTooDeep: values are nested deeper than MaxDepth.
+	ErrTooDeep = errors.New("OTLP values nested too deeply")
+)
+
+// MaxDepth is how deep array and key-value-list values may be nested.
+const MaxDepth = 64
+
+// Walk validates an Export*ServiceRequest of the given signal and finds its
+// items. It takes ownership of payload.
+//
+// The rules for single items are those of the OTLP data model: a span whose
+// trace id or span id has the wrong width or is all zeros, and a data point
+// with time 0, are rejected and counted; a log record with such an id is kept
+// without it. Invalid UTF-8 is replaced by U+FFFD. Where such a rule changes
+// something, Request.Payload is a rewritten copy; otherwise it is payload
+// itself.
+func Walk(s Signal, payload []byte, arrivalUnixNano uint64) (*Request, error) {
+	panic("not built yet")
+}
