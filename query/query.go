@@ -162,6 +162,9 @@ type TraceSummary struct {
 	Duration      time.Duration // from the first start to the last end
 	Spans, Errors int
 	Services      []string // in order of first start
+	// After is the cursor right below this trace's newest matching span: who
+	// shows only the first traces of a page continues after the last of them.
+	After Cursor
 }
 
 // TracePage is a page of traces. Next continues with the spans that are older.
