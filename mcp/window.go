@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"fmt"
+	"time"
+
+	"sonde/query"
+	"sonde/query/answer"
+	"sonde/storage"
+)
+
+// defaultWindow is how far back a query looks when it is not told.
+const defaultWindow = time.Hour
+
+// window is the stretch of time that a query is about.
+type window struct {
+	rows   storage.TimeRange // what to search
+	before query.Cursor      // where the page begins; zero when no printed cursor was given
+	shown  storage.TimeRange // what the answer says was searched
+}
+
+// window reads from and to. Without to there is no upper bound, so that a
+// record is found although its sender's clock is ahead of ours; without from it
+// is the default window before to, and all time when whole is set.
+func (a *arguments) window(now time.Time, whole bool) (window, error) {
+	from, err := a.time("from", now)
+	if err != nil {
+		return window{}, err
+	}
+	to, err := a.time("to", now)
+	if err != nil {
+		return window{}, err
+	}
+	var w window
+	end := uint64(now.UnixNano())
+	if a.has("to") {
+		// To 0 would mean no bound; nothing but time 0 itself lies below 1.
+		end = max(1, to.TimeUnixNano)
+		w.shown.To, w.rows.To = end, end
+		if to.Remaining > 0 {
+			// Of the items at exactly that time some are still to be shown.
+			w.before, w.rows.To = to, end+1
+		}
+	}
+	switch {
+	case a.has("from"):
+		w.rows.From = from.TimeUnixNano
+	case !whole:
+		w.rows.From = end - min(end, uint64(defaultWindow))
+	}
+	if w.rows.From > end {
+		what := fmt.Sprintf("from %s is after to %s", answer.FormatTime(w.rows.From), answer.FormatTime(end))
+		if !a.has("to") {
+			what = fmt.Sprintf("from %s lies ahead", answer.FormatTime(w.rows.From))
+		}
+		return window{}, a.wrong("from", what+"; the server's time is "+answer.FormatTime(uint64(now.UnixNano())))
+	}
+	w.shown.From = w.rows.From
+	return w, nil
+}
+
+// time reads a time argument, the zero Cursor when it is absent.
+func (a *arguments) time(name string, now time.Time) (query.Cursor, error) {
+	if !a.has(name) {
+		return query.Cursor{}, nil
+	}
+	c, err := answer.ParseTime(a.text(name), now)
+	if err != nil {
+		return query.Cursor{}, a.wrong(name, name+": "+err.Error())
+	}
+	return c, nil
+}
