@@ -1,8 +1,6 @@
 package otlp
 
-import (
-	"errors"
-)
+import "errors"
 
 // Signal is one of the three kinds of telemetry. Its number is part of the
 // file format.
@@ -76,16 +74,3 @@ var (
 
 // MaxDepth is how deep array and key-value-list values may be nested.
 const MaxDepth = 64
-
-// Walk validates an Export*ServiceRequest of the given signal and finds its
-// items. It takes ownership of payload.
-//
-// The rules for single items are those of the OTLP data model: a span whose
-// trace id or span id has the wrong width or is all zeros, and a data point
-// with time 0, are rejected and counted; a log record with such an id is kept
-// without it. Invalid UTF-8 is replaced by U+FFFD. Where such a rule changes
-// something, Request.Payload is a rewritten copy; otherwise it is payload
-// itself.
-func Walk(s Signal, payload []byte, arrivalUnixNano uint64) (*Request, error) {
-	panic("not built yet")
-}

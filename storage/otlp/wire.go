@@ -1,5 +1,7 @@
 package otlp
 
+import "math/bits"
+
 // Wire types of protobuf.
 const (
 	wireVarint  = 0
@@ -14,7 +16,8 @@ const (
 const maxField = 1<<29 - 1
 
 // consumeVarint reads the varint at buf[pos:] and returns it with the position
-// behind it. False: it is cut off or does not fit 64 bits.
+// behind it. False: it is cut off, the position being the end of buf, or does
+// not fit 64 bits.
 func consumeVarint(buf []byte, pos int) (uint64, int, bool) {
 	var v uint64
 	for shift := uint(0); shift < 64; shift += 7 {
@@ -24,7 +27,7 @@ func consumeVarint(buf []byte, pos int) (uint64, int, bool) {
 		b := buf[pos]
 		pos++
 		if shift == 63 && b > 1 {
-			return 0, pos, false
+			return 0, pos - 1, false
 		}
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
@@ -64,3 +67,6 @@ func skipValue(buf []byte, pos int, wire uint8) (int, bool) {
 	}
 	return pos, false
 }
+
+// sizeVarint returns how many bytes v takes as a varint.
+func sizeVarint(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
