@@ -6,6 +6,10 @@
 // and writes them as columnar blocks (package block) into a partition file, one
 // bbolt file per span of arrival time. Retention deletes whole partition files.
 //
+// One goroutine, the committer, writes head.db; one compactor per signal writes
+// partitions; the upkeep watches ages. What readers see is a few slices that
+// are copied when they change, so that one short lock takes a snapshot.
+//
 // Nouns: Store, the data folder opened; head, what is not yet in blocks;
 // partition, one file of blocks; Stats, the counters. FORMAT.md draws every key
 // and value.

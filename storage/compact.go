@@ -1,0 +1,156 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"sonde/storage/block"
+	"sonde/storage/otlp"
+)
+
+// retryFirst is the pause after a first failed compaction; it doubles.
+const retryFirst = time.Second
+
+// compactor turns the head of one signal into blocks, a run at a time, until
+// Close. One goroutine a signal keeps the order of runs the order of arrival.
+func (s *Store) compactor(sig otlp.Signal) {
+	pause := retryFirst
+	for {
+		s.mu.Lock()
+		pieces := s.signal(sig).run(s.tune, s.opts.Now().UnixNano())
+		s.mu.Unlock()
+		var wait <-chan time.Time
+		if pieces != nil {
+			err := s.compact(sig, pieces)
+			if err == nil {
+				pause = retryFirst
+				s.retain()
+				continue
+			}
+			if s.stopping() {
+				return
+			}
+			s.log.Error("cannot move telemetry out of the head", "signal", sig, "retry", min(pause, s.tune.retry), "error", err)
+			wait = time.After(min(pause, s.tune.retry))
+			pause *= 2
+		}
+		if !s.rest(sig, wait) {
+			return
+		}
+	}
+}
+
+// rest waits for work, or for wait alone when it is set; false at Close.
+func (s *Store) rest(sig otlp.Signal, wait <-chan time.Time) (more bool) {
+	wake := s.wake[sig-1]
+	if wait != nil {
+		wake = nil // a full disk does not empty because more is waiting
+	}
+	select {
+	case <-wake:
+	case <-wait:
+	case <-s.closing:
+		return false
+	}
+	return !s.stopping()
+}
+
+// compact writes the pieces as blocks into their partition and swaps them
+// there.
+func (s *Store) compact(sig otlp.Signal, pieces []*piece) (err error) {
+	defer func() {
+		if err != nil {
+			s.abandon(sig, err)
+		}
+	}()
+	blocks, err := s.encode(sig, pieces)
+	if err != nil {
+		return err
+	}
+	p, err := s.acquire(pieces[0].start)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	st := s.signal(sig)
+	r := &run{
+		sig: sig, first: pieces[0].first(), last: pieces[len(pieces)-1].last(),
+		blocks: blocks, firstID: st.nextBlock, deleted: st.deleted,
+	}
+	t := p.totals[sig-1]
+	s.mu.Unlock()
+	for i := range blocks {
+		t.add(&blocks[i].header)
+	}
+	if err := p.write(r, t); err != nil {
+		s.release(p)
+		return fmt.Errorf("cannot write partition %s: %w", p.name, err)
+	}
+	s.swap(p, r, t)
+	return nil
+}
+
+var errStopping = errors.New("storage is closing")
+
+// encode builds the blocks of a run in memory: at most some MiB.
+func (s *Store) encode(sig otlp.Signal, pieces []*piece) ([]encodedBlock, error) {
+	b := block.NewBuilder(sig)
+	for _, p := range pieces {
+		for _, r := range p.reqs {
+			b.Add(r)
+		}
+	}
+	var blocks []encodedBlock
+	err := b.Encode(func(h block.Header, encoded []byte) error {
+		if s.stopping() {
+			return errStopping
+		}
+		blocks = append(blocks, encodedBlock{header: h, bytes: bytes.Clone(encoded)})
+		return nil
+	})
+	return blocks, err
+}
+
+// swap makes the blocks of a run visible and its head entries vanish in one
+// instant.
+func (s *Store) swap(p *partition, r *run, t totals) {
+	size := fileBytes(s.path(p.name))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.signal(r.sig)
+	for i := range r.blocks {
+		// Snapshots hold shorter slices of the same array: they never see this.
+		st.blocks = append(st.blocks, &blockRef{header: r.blocks[i].header, id: st.nextBlock, part: p})
+		st.nextBlock++
+	}
+	p.writers--
+	p.bytes = size
+	p.totals[r.sig-1] = t
+	for _, piece := range st.pieces[:st.frozen] {
+		for _, num := range piece.nums {
+			s.deletes = append(s.deletes, headKey{num: num, sig: r.sig})
+		}
+	}
+	s.headBytes -= st.dropRun()
+	s.counters.compactErrors[r.sig-1] = ""
+	close(s.swapped)
+	s.swapped = make(chan struct{})
+	poke(s.nudge)
+}
+
+// release takes back an acquire.
+func (s *Store) release(p *partition) {
+	s.mu.Lock()
+	p.writers--
+	s.mu.Unlock()
+}
+
+// abandon gives a run back to the head.
+func (s *Store) abandon(sig otlp.Signal, err error) {
+	s.mu.Lock()
+	s.signal(sig).frozen = 0
+	s.counters.compactErrors[sig-1] = err.Error()
+	s.mu.Unlock()
+}
