@@ -34,7 +34,7 @@ func (r *fileReader) section(prefix string, section map[string]any) {
 		case known && given == nil:
 		case known:
 			r.setting(s, given)
-		case !r.isSection(key) && !(isSection && len(inner) > 0):
+		case !r.isSection(key) && len(inner) == 0:
 			r.refuse("unknown key %q, nearest is %q", key, nearest(key, r.table, byKey))
 		case isSection:
 			r.section(key+".", inner)

@@ -118,6 +118,11 @@ func (f *file) role(t testing.TB, by accounts.Principal, name string, tools ...s
 	}
 }
 
+// isNoToken reports whether an error is ErrNoToken and says nothing more.
+func isNoToken(err error) bool {
+	return errors.Is(err, accounts.ErrNoToken) && err.Error() == accounts.ErrNoToken.Error()
+}
+
 // wantErr checks the kind of an error and its whole text.
 func wantErr(t testing.TB, call string, err, kind error, text string) {
 	t.Helper()
@@ -234,7 +239,7 @@ func TestBootstrapSecret(t *testing.T) {
 	f := open(t, options())
 	for secret, text := range map[string]string{
 		"short-of-16-byt":    "secret: got 15 bytes, want at least 16 bytes without spaces",
-		"has a space, alas ": "secret: got 18 bytes with a space or a character outside ASCII, want at least 16 bytes without spaces",
+		"has a space, alas!": "secret: got 18 bytes with a space or a character outside ASCII, want at least 16 bytes without spaces",
 		"has-a-newline-al\n": "secret: got 17 bytes with a space or a character outside ASCII, want at least 16 bytes without spaces",
 		"has-an-umlaut-äöü!": "secret: got 21 bytes with a space or a character outside ASCII, want at least 16 bytes without spaces",
 	} {

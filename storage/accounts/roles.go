@@ -137,18 +137,18 @@ func (db *DB) readRoles(tx *bolt.Tx) ([]Role, error) {
 	return roles, err
 }
 
-// grantedRole returns the role of a name, if a holder of mine may give it.
-func (db *DB) grantedRole(tx *bolt.Tx, mine Role, name string) (Role, error) {
+// checkGrant returns nil when a holder of mine may give the role of a name.
+func (db *DB) checkGrant(tx *bolt.Tx, mine Role, name string) error {
 	r, found, err := db.readRole(tx, name)
 	if err != nil {
-		return Role{}, err
+		return err
 	}
 	if found && covers(mine, r) {
-		return r, nil
+		return nil
 	}
 	roles, err := db.readRoles(tx)
 	if err != nil {
-		return Role{}, err
+		return err
 	}
 	var names []string
 	for _, r := range roles {
@@ -158,9 +158,9 @@ func (db *DB) grantedRole(tx *bolt.Tx, mine Role, name string) (Role, error) {
 	}
 	choice := "; you may give " + listed(names)
 	if found {
-		return Role{}, refuseValue(ErrForbidden, "role", name, "a role whose tools are all among your own"+choice)
+		return refuseValue(ErrForbidden, "role", name, "a role whose tools are all among your own"+choice)
 	}
-	return Role{}, refuseValue(ErrNotFound, "role", name, "a role that exists"+choice)
+	return refuseValue(ErrNotFound, "role", name, "a role that exists"+choice)
 }
 
 // listed joins names for an error line, at most maxListed of them.

@@ -72,7 +72,7 @@ func (db *DB) CreateUser(caller Principal, n NewUser) (User, error) {
 		if err := checkUser(u); err != nil {
 			return err
 		}
-		if _, err := db.grantedRole(tx, mine, u.Role); err != nil {
+		if err := db.checkGrant(tx, mine, u.Role); err != nil {
 			return err
 		}
 		return addUser(tx, u)
@@ -179,7 +179,7 @@ func (db *DB) SetRole(caller Principal, login, role string) (u User, err error) 
 		if u, err = db.subject(tx, mine, login); err != nil {
 			return err
 		}
-		if _, err := db.grantedRole(tx, mine, role); err != nil {
+		if err := db.checkGrant(tx, mine, role); err != nil {
 			return err
 		}
 		if role == u.Role {
