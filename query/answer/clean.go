@@ -79,7 +79,7 @@ func invisible(r rune) bool {
 }
 
 // sequenceLen returns how long the rest of a terminal sequence is that ESC
-// opened (ECMA-48). Where it is broken off, only the ESC is dropped, so that
+// opened (ECMA-48). Where it is broken off, only its opening is dropped, so that
 // the text after it is not lost.
 func sequenceLen(s string) int {
 	if s == "" {

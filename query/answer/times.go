@@ -109,11 +109,17 @@ func parseCalendar(s string) (uint64, error) {
 
 // unixNano returns t in nanoseconds when 64 unsigned bits hold it.
 func unixNano(t time.Time) (uint64, error) {
+	const lastSecond = math.MaxUint64 / 1_000_000_000
 	sec := t.Unix()
-	if sec < 0 || sec >= math.MaxUint64/1_000_000_000 {
+	if sec < 0 || sec > lastSecond {
 		return 0, errTimeRange
 	}
-	return uint64(sec)*1e9 + uint64(t.Nanosecond()), nil
+	second := uint64(sec) * 1e9
+	n := second + uint64(t.Nanosecond())
+	if n < second {
+		return 0, errTimeRange
+	}
+	return n, nil
 }
 
 // parseUnix tells the unit by the size: seconds reach the year 5138 before they
@@ -140,12 +146,12 @@ func parseUnix(s string) (uint64, error) {
 		return 0, errTimeRange
 	}
 	n *= unit
-	start := n
+	second := n
 	for _, digit := range []byte(fraction) {
 		unit /= 10
 		n += uint64(digit-'0') * unit
 	}
-	if n < start {
+	if n < second {
 		return 0, errTimeRange
 	}
 	return n, nil
