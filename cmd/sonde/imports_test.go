@@ -16,7 +16,7 @@ import (
 // or a new arrow is a line here, with a reason in the commit.
 var imports = map[string][]string{
 	"cmd/sonde": {
-		"config", "mcp", "query", "receiver", "storage", "storage/accounts", "cmd/sonde/demo",
+		"config", "mcp", "query", "receiver", "storage", "storage/accounts", "storage/otlp", "cmd/sonde/demo",
 		"grpc", "echo",
 	},
 	"cmd/sonde/demo":      nil,
