@@ -54,13 +54,16 @@ func firstUnclean(s string) int {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' || invisible(r) {
+		if r == utf8.RuneError && size == 1 || unclean(r) {
 			return i
 		}
 		i += size
 	}
 	return len(s)
 }
+
+// unclean reports whether Clean changes r.
+func unclean(r rune) bool { return r == '\u2028' || r == '\u2029' || invisible(r) }
 
 // invisible reports whether r has no form of its own on the page: the controls,
 // and what Unicode calls default ignorable. Those carry direction overrides,

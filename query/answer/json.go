@@ -45,19 +45,19 @@ func encode(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return escapeInvisible(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return escapeUnclean(bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD"))), nil
 }
 
-// escapeInvisible escapes what Clean would drop. Outside of strings JSON has
+// escapeUnclean escapes the characters that Clean would change. Outside of strings JSON has
 // none of it.
-func escapeInvisible(b []byte) []byte {
-	if i := bytes.IndexFunc(b, invisible); i < 0 {
+func escapeUnclean(b []byte) []byte {
+	if i := bytes.IndexFunc(b, unclean); i < 0 {
 		return b
 	}
 	out := make([]byte, 0, len(b)+64)
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
-		if !invisible(r) {
+		if !unclean(r) {
 			out = append(out, b[:size]...)
 		} else {
 			for _, unit := range utf16.AppendRune(nil, r) {

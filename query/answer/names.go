@@ -17,7 +17,7 @@ func MetricNames(list []query.MetricInfo, total int, h Head, o Options) string {
 	for i, m := range list {
 		b := append([]byte(cut(Clean(m.Name), nameLimit)), " "+typeName(m.Type)...)
 		if m.Unit != "" {
-			b = appendWord(append(b, ' '), m.Unit, keyLimit)
+			b = append(append(b, ' '), cut(Clean(m.Unit), keyLimit)...)
 		}
 		b = append(b, ", "+seriesCount(m.Series)+", "+plural(m.Points, "point")+", newest "...)
 		b = stamp.append(b, m.NewestUnixNano)

@@ -112,7 +112,7 @@ func appendMetric(dst []byte, p query.Point) []byte {
 		dst = append(append(dst, ' '), word...)
 	}
 	if unit := p.Metric.Unit(); unit != "" {
-		dst = appendWord(append(dst, ' '), unit, keyLimit)
+		dst = append(append(dst, ' '), cut(Clean(unit), keyLimit)...)
 	}
 	return append(dst, ':')
 }

@@ -107,6 +107,8 @@ func durationWith(d time.Duration, blank string) string {
 		return "-" + durationWith(-d, blank)
 	}
 	switch {
+	case d == 0:
+		return "0" + blank + "ms"
 	case d < time.Microsecond:
 		return strconv.FormatInt(int64(d), 10) + blank + "ns"
 	case d < time.Millisecond:
@@ -116,9 +118,18 @@ func durationWith(d time.Duration, blank string) string {
 	case d < time.Minute:
 		return threeDigits(d.Seconds()) + blank + "s"
 	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + "m" + twoDigits(int(d.Seconds())%60) + "s"
+		return twoUnits(d, time.Minute, "m", time.Second, "s")
 	}
-	return strconv.Itoa(int(d.Hours())) + "h" + twoDigits(int(d.Minutes())%60) + "m"
+	return twoUnits(d, time.Hour, "h", time.Minute, "m")
+}
+
+// twoUnits returns "1m23s", or "1m" when nothing is left for the small unit.
+func twoUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	text := strconv.FormatInt(int64(d/large), 10) + largeName
+	if rest := int(d % large / small); rest > 0 {
+		text += twoDigits(rest) + smallName
+	}
+	return text
 }
 
 func twoDigits(n int) string {
