@@ -92,7 +92,9 @@ func (r *Receiver) exportGRPC(ctx context.Context, s otlp.Signal, read func(any)
 	return r.export(ctx, s, storage.GRPC, request.body)
 }
 
-// readFailure translates what grpc says when it cannot read a message.
+// readFailure translates what grpc says when it cannot read a message. By then
+// grpc has sent its own status, RESOURCE_EXHAUSTED or INTERNAL, which retries
+// as little as ours; so this is for the counters.
 func (r *Receiver) readFailure(err error) error {
 	switch status.Code(err) {
 	case codes.ResourceExhausted:

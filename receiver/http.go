@@ -24,6 +24,10 @@ const (
 	idleTimeout   = time.Minute // between two requests of a connection
 	// stallTimeout is how long a client may send nothing in the midst of a body.
 	stallTimeout = time.Minute
+	// drainTimeout is how long what is left of a refused body may take. net/http
+	// reads some of it before it sends the answer, so that clients which read
+	// only after writing get to see it.
+	drainTimeout = time.Second
 )
 
 // format is how a request is encoded, and therefore its answer.
@@ -119,6 +123,8 @@ func (r *Receiver) exportHTTP(c echo.Context, s otlp.Signal) (format, answer, er
 
 // writeFailure answers with a google.rpc.Status in the request's encoding.
 func writeFailure(c echo.Context, as format, f failure) error {
+	// Where there are no deadlines the rest takes as long as it takes.
+	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(drainTimeout))
 	if f.retryAfter > 0 {
 		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(f.retryAfter.Seconds())))
 	}
