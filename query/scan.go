@@ -127,7 +127,7 @@ func (e *Engine) countTies(ctx context.Context, sig otlp.Signal, w window, m mat
 			return nil
 		},
 	})
-	t.sort()
+	t.done()
 	return t, err
 }
 

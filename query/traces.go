@@ -132,7 +132,7 @@ func (e *Engine) shownBefore(ctx context.Context, f SpanFilter, w window, m *spa
 	if err := e.scan(ctx, &sc); err != nil {
 		return out, err
 	}
-	out.ties.sort()
+	out.ties.done()
 	out.looked = sc.looked
 	slices.SortFunc(tied, func(a, b spanPlace) int { return a.compare(b.place) })
 	for i, span := range tied {

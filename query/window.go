@@ -78,7 +78,7 @@ func (w window) choose(b *block.Block, s *rows) error {
 // they are counted before the rows are looked at.
 type ties struct {
 	remaining uint64
-	blocks    []tieBlock // by position once sorted
+	blocks    []tieBlock // by position once done
 }
 
 // tieBlock counts the ties of one block.
@@ -91,15 +91,20 @@ type tieBlock struct {
 // first mean nothing in the second.
 var errMoved = errors.New("blocks have moved")
 
-// add notes that a block has ties. It must be followed by sort.
+// add notes that a block has ties. After the last must come done.
 func (t *ties) add(pos storage.Position, rows int) {
 	if rows > 0 {
 		t.blocks = append(t.blocks, tieBlock{pos, uint64(rows)})
 	}
 }
 
-func (t *ties) sort() {
+func (t *ties) done() {
 	slices.SortFunc(t.blocks, func(a, b tieBlock) int { return cmp.Compare(a.pos, b.pos) })
+	var all uint64
+	for _, b := range t.blocks {
+		all += b.rows
+	}
+	t.remaining = min(t.remaining, all) // what arrives from here on is not meant
 }
 
 // admitted returns how many ties of the block at a position, its first ones,
@@ -118,7 +123,7 @@ func (t *ties) admitted(pos storage.Position) uint64 {
 // check returns errMoved unless seen, the ties of a later scan, are the same as
 // far as the cursor admits them. What arrived between the scans comes after.
 func (t *ties) check(seen *ties) error {
-	seen.sort()
+	seen.done()
 	left := t.remaining
 	for i, b := range t.blocks {
 		if left == 0 {
