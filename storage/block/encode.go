@@ -1,170 +1,248 @@
 package block
 
 import (
-	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"sonde/storage/otlp"
 )
 
-// formatVersion is the first byte of an encoded block. A reader knows all
-// versions up to its own.
-const formatVersion = 1
-
-// Cuts at gaps keep a stray timestamp from widening the bounds of a whole
-// block; a run of nothing but strays is not cut into dust.
 const (
-	maxGap     = uint64(time.Hour)
-	maxGapCuts = 64
+	// maxGap is how far neighbours of a block may lie apart: one stray time
+	// must not widen the bounds of a whole block.
+	maxGap = uint64(time.Hour)
+	// maxGapBlocks is how many blocks gaps may cut a run into. Rows that are
+	// more scattered are not worth a block each.
+	maxGapBlocks = 64
+	// maxBlockBytes bounds the protobuf bytes of a block of more than one row.
+	maxBlockBytes = 16 << 20
 )
 
-// castagnoli is the polynomial of all checksums: the one processors have.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// encoder writes blocks. Its buffers are used again.
+type encoder struct {
+	zstd *zstd.Encoder
+	sort sorter
+	rows []uint32 // of the builder, sorted by time
+
+	out      []byte // the block: header and sections
+	data     []byte // the bytes of the sections
+	sections []section
+	raw      []byte // of the section being made
+
+	times, values, codes, best []uint64
+	remap                      []uint32 // index or id of the builder -> 1 + that of the block
+	index                      []uint32
+	dict                       Strings // the distinct values of a block
+	attrs                      attributeEncoder
+}
+
+var encoders = sync.Pool{New: func() any { return &encoder{} }}
 
 // Encode sorts the rows by time (stably), cuts them into blocks of at most
-// MaxRows rows, also where neighbours lie more than an hour apart, and calls
-// emit for each, oldest first. The slices are valid until emit returns.
+// MaxRows rows, also where neighbours lie more than an hour apart (unless that
+// would make too many) and where a block would hold more than 16 MiB, and calls
+// emit for each, oldest first. The slices are valid until emit returns. It
+// returns emit's error at once.
 func (b *Builder) Encode(emit func(h Header, encoded []byte) error) error {
-	order := b.order()
-	var e encoder
-	for _, rows := range b.cut(order) {
-		h, encoded := e.block(b, rows)
-		if err := emit(h, encoded); err != nil {
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	e.zstd = zstdEncoders.Get().(*zstd.Encoder)
+	defer zstdEncoders.Put(e.zstd)
+	e.rows = e.sort.order(e.rows, b.uints[Time])
+	gap := maxGap
+	if b.gaps(e.rows) >= maxGapBlocks {
+		gap = math.MaxUint64
+	}
+	for rest := e.rows; len(rest) > 0; {
+		n := b.cut(rest, gap)
+		h := b.headerOf(rest[:n])
+		if err := emit(h, e.block(b, &h, rest[:n])); err != nil {
 			return err
 		}
+		rest = rest[n:]
 	}
 	return nil
 }
 
-// order returns the rows by time, equal ones in the order of arrival.
-func (b *Builder) order() []uint32 {
-	order := make([]uint32, b.Rows())
-	for i := range order {
-		order[i] = uint32(i)
+// gaps counts neighbours that lie more than maxGap apart.
+func (b *Builder) gaps(rows []uint32) int {
+	times, n := b.uints[Time], 0
+	for i := 1; i < len(rows); i++ {
+		if times[rows[i]]-times[rows[i-1]] > maxGap {
+			n++
+		}
 	}
+	return n
+}
+
+// cut returns how many of the rows go into the next block.
+func (b *Builder) cut(rows []uint32, gap uint64) int {
 	times := b.uints[Time]
-	if !slices.IsSorted(times) {
-		slices.SortStableFunc(order, func(x, y uint32) int {
-			switch {
-			case times[x] < times[y]:
-				return -1
-			case times[x] > times[y]:
-				return 1
+	bytes := b.newByteCounter()
+	size := bytes.add(rows[0])
+	for n := 1; n < len(rows); n++ {
+		size += bytes.add(rows[n])
+		if n == MaxRows || times[rows[n]]-times[rows[n-1]] > gap || size > maxBlockBytes {
+			return n
+		}
+	}
+	return len(rows)
+}
+
+// byteCounter counts the bytes that rows add to a block, each envelope once.
+type byteCounter struct {
+	b    *Builder
+	seen map[*byte]bool // first byte of large dictionary values
+}
+
+func (b *Builder) newByteCounter() *byteCounter { return &byteCounter{b: b} }
+
+func (c *byteCounter) add(row uint32) int {
+	n := int(c.b.sizes[row])
+	for _, column := range [...]Column{Resource, Scope, Metric} {
+		d := c.b.dicts[column]
+		if d == nil {
+			continue
+		}
+		// Small ones can't fill a block: 8,192 rows of them are 8 MiB.
+		if v := d.At(int(row)); len(v) >= 1<<10 && !c.seen[&v[0]] {
+			if c.seen == nil {
+				c.seen = map[*byte]bool{}
 			}
-			return 0
-		})
-	}
-	return order
-}
-
-// cut divides the ordered rows into blocks.
-func (b *Builder) cut(order []uint32) (blocks [][]uint32) {
-	times := b.uints[Time]
-	gap := func(i int) bool { return times[order[i]]-times[order[i-1]] > maxGap }
-	gaps := 0
-	for i := 1; i < len(order); i++ {
-		if gap(i) {
-			gaps++
+			c.seen[&v[0]] = true
+			n += len(v)
 		}
 	}
-	start := 0
-	for i := 1; i < len(order); i++ {
-		if i-start == MaxRows || gaps <= maxGapCuts && gap(i) {
-			blocks = append(blocks, order[start:i])
-			start = i
-		}
-	}
-	if start < len(order) {
-		blocks = append(blocks, order[start:])
-	}
-	return blocks
+	return n
 }
 
-// encoder writes blocks. Its buffers are reused from block to block.
-type encoder struct {
-	table      []byte // of parts, as it stands in the header
-	count      int    // of parts
-	parts      []byte // their bytes
-	raw        []byte // of the part being written
-	compressed []byte
-	out        []byte
-	remap      []uint32
-}
-
-// block encodes the rows, in the order given.
-func (e *encoder) block(b *Builder, rows []uint32) (Header, []byte) {
-	e.table, e.parts, e.count = e.table[:0], e.parts[:0], 0
-	h := b.headerOf(rows)
-	for _, c := range columnsOf(b.header.Signal) {
-		switch c.kind() {
-		case uints:
-			e.encodeUints(b, c, rows)
-		case dict:
-			e.encodeDict(b.dicts[c], c, rows)
-		case strs:
-			e.encodeStrings(b.strs[c], c, rows)
-		}
-	}
-	e.encodeAttributes(b.attrs, rows)
-	head := h.append(nil)
-	head = binary.AppendUvarint(head, uint64(e.count))
-	head = append(head, e.table...)
-	e.out = appendPrefix(e.out[:0], head)
-	e.out = append(e.out, head...)
-	e.out = append(e.out, e.parts...)
-	return h, e.out
-}
-
-// prefixSize is the length of what stands before the header: version 1, length
-// of the header 4, checksum of those five and the header 4.
-const prefixSize = 9
-
-func appendPrefix(dst, head []byte) []byte {
-	dst = append(dst, formatVersion)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(head)))
-	sum := crc32.Update(crc32.Checksum(dst, castagnoli), castagnoli, head)
-	return binary.LittleEndian.AppendUint32(dst, sum)
-}
-
-// headerOf counts what the header says of the rows.
+// headerOf makes the header of a block of the given rows.
 func (b *Builder) headerOf(rows []uint32) Header {
-	h := Header{Signal: b.header.Signal, MinTime: ^uint64(0)}
 	times := b.uints[Time]
-	for _, row := range rows {
-		h.MinTime = min(h.MinTime, times[row])
-		h.MaxTime = max(h.MaxTime, times[row])
-	}
-	h.Rows = len(rows)
+	h := Header{Signal: b.signal, Rows: len(rows), MinTime: times[rows[0]], MaxTime: times[rows[len(rows)-1]]}
 	for _, row := range rows {
 		h.RawBytes += int(b.sizes[row])
-	}
-	switch h.Signal {
-	case otlp.Logs:
-		texts := b.dicts[SeverityText]
-		for _, row := range rows {
-			h.Severities[otlp.EffectiveSeverity(int32(b.uints[Severity][row]), string(texts.values[texts.index[row]]))]++
+		switch b.signal {
+		case otlp.Logs:
+			h.Severities[b.severities[row]]++
+		case otlp.Traces:
+			h.MaxDurationNano = max(h.MaxDurationNano, b.duration(int(row)))
 		}
-	case otlp.Traces:
-		for _, row := range rows {
-			if end := b.uints[EndTime][row]; end > times[row] {
-				h.MaxDurationNano = max(h.MaxDurationNano, end-times[row])
-			}
-		}
-	case otlp.Metrics:
 	}
 	return h
 }
 
-// append appends the header's own fields.
-func (h *Header) append(dst []byte) []byte {
-	dst = append(dst, byte(h.Signal))
-	for _, v := range []uint64{uint64(h.Rows), h.MinTime, h.MaxTime, h.MaxDurationNano, uint64(h.RawBytes)} {
-		dst = binary.AppendUvarint(dst, v)
+// block encodes one block.
+func (e *encoder) block(b *Builder, h *Header, rows []uint32) []byte {
+	e.data, e.sections = e.data[:0], e.sections[:0]
+	for _, c := range signalColumns[b.signal] {
+		if c == shapes {
+			e.attributes(b, rows)
+			continue
+		}
+		switch forms[c] {
+		case formUints:
+			e.uintColumn(c, h.base(c), b.uints[c], rows)
+		case formDict:
+			e.dictColumn(c, &b.dicts[c].Dict, rows)
+		case formStrings:
+			if column := b.strings[c]; !allEmpty(column, rows) {
+				e.raw = appendStrings(e.raw[:0], column, rows)
+				e.section(c)
+			}
+		}
 	}
-	for _, n := range h.Severities {
-		dst = binary.AppendUvarint(dst, uint64(n))
+	e.out = appendHeader(e.out[:0], h, e.sections)
+	e.out = append(e.out, e.data...)
+	return e.out
+}
+
+func allEmpty(s *Strings, rows []uint32) bool {
+	for _, row := range rows {
+		if len(s.At(int(row))) != 0 {
+			return false
+		}
 	}
-	return dst
+	return true
+}
+
+// section makes a section of e.raw.
+func (e *encoder) section(c Column) {
+	s := section{id: c}
+	e.data, s = e.chunk(e.data, s)
+	e.sections = append(e.sections, s)
+}
+
+// chunk appends e.raw to dst, compressed, and fills in the rest of s.
+func (e *encoder) chunk(dst []byte, s section) ([]byte, section) {
+	start := len(dst)
+	s.raw = len(e.raw)
+	dst, s.codec = appendCompressed(dst, e.raw, e.zstd)
+	s.encoded = len(dst) - start
+	s.sum = crc32.Checksum(dst[start:], castagnoli)
+	return dst, s
+}
+
+// uintColumn encodes a U column. It must be called for Time first.
+func (e *encoder) uintColumn(c Column, base uint64, column []uint64, rows []uint32) {
+	e.values = e.values[:0]
+	zero := true
+	for _, row := range rows {
+		v := column[row]
+		zero = zero && v == 0
+		e.values = append(e.values, v)
+	}
+	if c == Time {
+		e.times = append(e.times[:0], e.values...)
+	}
+	if zero {
+		return
+	}
+	var transform, pack uint8
+	length := math.MaxInt
+	for _, t := range transforms(c) {
+		e.codes = slices.Grow(e.codes[:0], len(rows))[:len(rows)]
+		if !transformed(e.codes, e.values, e.times, t, base) {
+			continue
+		}
+		if p, n := packedLen(e.codes); n < length {
+			transform, pack, length = t, p, n
+			e.codes, e.best = e.best, e.codes
+		}
+	}
+	e.raw = append(e.raw[:0], transform, pack)
+	e.raw = appendPacked(e.raw, e.best, pack)
+	e.section(c)
+}
+
+// dictColumn encodes a D column with a dictionary of the values of its rows.
+func (e *encoder) dictColumn(c Column, column *Dict, rows []uint32) {
+	e.subset(column, rows)
+	if len(e.dict.Ends) == 1 && len(e.dict.Data) == 0 {
+		return
+	}
+	e.raw = appendDict(e.raw[:0], &e.dict, e.index)
+	e.section(c)
+}
+
+// subset fills e.dict with the values of the rows in the order of their first
+// use, and e.index with the rows' indexes into it.
+func (e *encoder) subset(column *Dict, rows []uint32) {
+	e.remap = append(e.remap[:0], make([]uint32, len(column.Values))...)
+	e.index = e.index[:0]
+	e.dict.Data, e.dict.Ends = e.dict.Data[:0], e.dict.Ends[:0]
+	for _, row := range rows {
+		old := column.Index[row]
+		if e.remap[old] == 0 {
+			e.dict.Data = append(e.dict.Data, column.Values[old]...)
+			e.dict.Ends = append(e.dict.Ends, uint32(len(e.dict.Data)))
+			e.remap[old] = uint32(len(e.dict.Ends))
+		}
+		e.index = append(e.index, e.remap[old]-1)
+	}
 }

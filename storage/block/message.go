@@ -1,141 +1,154 @@
 package block
 
 import (
-	"google.golang.org/protobuf/encoding/protowire"
+	"fmt"
 
 	"sonde/storage/otlp"
 )
 
 // AppendMessage appends the item's message (LogRecord, Span, *DataPoint) of a
-// row: equal to the one that came in when read by protobuf's rules. It reads
-// all columns of the block.
+// row: equal to the one that came in when read by protobuf's rules.
 func (b *Block) AppendMessage(dst []byte, row int) ([]byte, error) {
-	if err := b.decodeAll(); err != nil {
+	s := &logSchema
+	switch b.Signal {
+	case otlp.Traces:
+		s = &spanSchema
+	case otlp.Metrics:
+		metrics, err := b.Dict(Metric)
+		if err != nil {
+			return dst, err
+		}
+		s = pointSchema(metrics.At(row))
+	}
+	var err error
+	for number := range s {
+		if t := s[number]; t.use != useNone {
+			if dst, err = b.appendField(dst, int32(number), t, row); err != nil {
+				return dst, err
+			}
+		}
+	}
+	rest, err := b.Strings(Rest)
+	if err != nil {
 		return dst, err
 	}
-	var metric []byte
-	if b.Signal == otlp.Metrics {
-		metric = b.dicts[Metric].At(row)
-	}
-	for _, f := range schemaOf(b.Signal, metric).fields {
-		dst = b.appendField(dst, f, row)
-	}
-	return append(dst, b.strs[Rest].At(row)...), nil
+	return append(dst, rest.At(row)...), nil
 }
 
-// decodeAll reads every column that was not read yet.
-func (b *Block) decodeAll() error {
-	if b.complete {
-		return nil
-	}
-	for _, c := range columnsOf(b.Signal) {
-		var err error
-		switch c.kind() {
-		case uints:
-			_, err = b.Uints(c)
-		case dict:
-			_, err = b.Dict(c)
-		case strs:
-			_, err = b.Strings(c)
+// appendField appends what the columns hold of one field.
+func (b *Block) appendField(dst []byte, number int32, t target, row int) ([]byte, error) {
+	switch t.use {
+	case useNumber, useTimeColumn:
+		v, err := b.uintAt(t.column, row)
+		if err != nil || v == 0 {
+			return dst, err
 		}
-		if err != nil {
-			return err
+		if t.wire == wireFixed64 {
+			return appendFixed64(dst, number, v), nil
 		}
+		return appendVarint(dst, number, v), nil
+	case useBytes:
+		v, err := b.bytesAt(t.column, row)
+		if err != nil || len(v) == 0 {
+			return dst, err
+		}
+		return appendBytes(dst, number, v), nil
+	case useAttribute:
+		return b.appendAttributes(dst, number, row)
+	case useBody:
+		return b.appendBody(dst, number, row)
+	case useStatus:
+		return b.appendStatus(dst, number, row)
+	case useDouble:
+		return b.appendValue(dst, number, ValueDouble, row)
+	case useInt:
+		return b.appendValue(dst, number, ValueInt, row)
 	}
-	a, err := b.decodeShapes()
+	return dst, nil
+}
+
+func (b *Block) appendBody(dst []byte, number int32, row int) ([]byte, error) {
+	kind, err := b.uintAt(BodyKind, row)
+	if err != nil || kind == BodyAbsent {
+		return dst, err
+	}
+	body, err := b.bytesAt(Body, row)
 	if err != nil {
-		return err
+		return dst, err
 	}
-	for id := range a.columns {
-		if _, err := b.decodeAttribute(a, uint32(id)); err != nil {
-			return err
-		}
-	}
-	b.complete = true
-	return nil
-}
-
-// appendField appends one field of the message, nothing where it is absent.
-func (b *Block) appendField(dst []byte, f field, row int) []byte {
-	number := protowire.Number(f.number)
-	switch f.how {
-	case asFixed64, asTime:
-		if v := b.uints[f.column][row]; v != 0 {
-			dst = appendFixed64(dst, number, v)
-		}
-	case asVarint:
-		if v := b.uints[f.column][row]; v != 0 {
-			dst = protowire.AppendTag(dst, number, protowire.VarintType)
-			dst = protowire.AppendVarint(dst, v)
-		}
-	case asDict:
-		dst = appendBytes(dst, number, b.dicts[f.column].At(row))
-	case asString:
-		dst = appendBytes(dst, number, b.strs[f.column].At(row))
-	case asDouble:
-		if b.uints[ValueKind][row] == ValueDouble {
-			dst = appendFixed64(dst, number, b.uints[Value][row])
-		}
-	case asInt:
-		if b.uints[ValueKind][row] == ValueInt {
-			dst = appendFixed64(dst, number, b.uints[Value][row])
-		}
-	case asBody:
-		dst = b.appendBody(dst, number, row)
-	case asStatus:
-		dst = b.appendStatus(dst, number, row)
-	case asAttribute:
-		dst = b.attrs.appendFields(dst, f.number, row)
-	case asRest:
-	}
-	return dst
-}
-
-func appendFixed64(dst []byte, number protowire.Number, v uint64) []byte {
-	dst = protowire.AppendTag(dst, number, protowire.Fixed64Type)
-	return protowire.AppendFixed64(dst, v)
-}
-
-// appendBytes appends a length-delimited field, nothing when it is empty.
-func appendBytes(dst []byte, number protowire.Number, v []byte) []byte {
-	if len(v) == 0 {
-		return dst
-	}
-	dst = protowire.AppendTag(dst, number, protowire.BytesType)
-	return protowire.AppendBytes(dst, v)
-}
-
-func (b *Block) appendBody(dst []byte, number protowire.Number, row int) []byte {
-	body := b.strs[Body].At(row)
-	switch b.uints[BodyKind][row] {
+	switch kind {
 	case BodyString:
-		dst = protowire.AppendTag(dst, number, protowire.BytesType)
-		dst = protowire.AppendVarint(dst, uint64(1+protowire.SizeBytes(len(body))))
-		dst = protowire.AppendTag(dst, otlp.AnyValueString, protowire.BytesType)
-		dst = protowire.AppendBytes(dst, body)
+		dst = appendPrefix(dst, number, bytesLen(otlp.AnyValueString, len(body)))
+		return appendBytes(dst, otlp.AnyValueString, body), nil
 	case BodyOther:
-		dst = protowire.AppendTag(dst, number, protowire.BytesType)
-		dst = protowire.AppendBytes(dst, body)
+		return appendBytes(dst, number, body), nil
 	}
-	return dst
+	return dst, fmt.Errorf("%w: body kind %d", ErrCorrupt, kind)
 }
 
-func (b *Block) appendStatus(dst []byte, number protowire.Number, row int) []byte {
-	var status []byte
-	status = appendBytes(status, otlp.StatusMessage, b.dicts[StatusMessage].At(row))
-	if code := b.uints[StatusCode][row]; code != 0 {
-		status = protowire.AppendTag(status, otlp.StatusCode, protowire.VarintType)
-		status = protowire.AppendVarint(status, code)
+func (b *Block) appendStatus(dst []byte, number int32, row int) ([]byte, error) {
+	kind, err := b.uintAt(statusKind, row)
+	if err != nil || kind == 0 {
+		return dst, err
 	}
-	return appendBytes(dst, number, status)
+	message, err := b.bytesAt(StatusMessage, row)
+	if err != nil {
+		return dst, err
+	}
+	code, err := b.uintAt(StatusCode, row)
+	if err != nil {
+		return dst, err
+	}
+	n := 0
+	if len(message) > 0 {
+		n += bytesLen(otlp.StatusMessage, len(message))
+	}
+	if code != 0 {
+		n += 1 + varintLen(code)
+	}
+	dst = appendPrefix(dst, number, n)
+	if len(message) > 0 {
+		dst = appendBytes(dst, otlp.StatusMessage, message)
+	}
+	if code != 0 {
+		dst = appendVarint(dst, otlp.StatusCode, code)
+	}
+	return dst, nil
 }
 
-func appendAttribute(dst []byte, number int32, key string, value []byte) []byte {
-	size := 1 + protowire.SizeBytes(len(key)) + 1 + protowire.SizeBytes(len(value))
-	dst = protowire.AppendTag(dst, protowire.Number(number), protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(size))
-	dst = protowire.AppendTag(dst, otlp.KeyValueKey, protowire.BytesType)
-	dst = protowire.AppendString(dst, key)
-	dst = protowire.AppendTag(dst, otlp.KeyValueValue, protowire.BytesType)
-	return protowire.AppendBytes(dst, value)
+// appendValue appends a number data point's value if it is of the given kind.
+func (b *Block) appendValue(dst []byte, number int32, kind uint64, row int) ([]byte, error) {
+	k, err := b.uintAt(ValueKind, row)
+	if err != nil || k != kind {
+		return dst, err
+	}
+	v, err := b.uintAt(Value, row)
+	if err != nil {
+		return dst, err
+	}
+	return appendFixed64(dst, number, v), nil
+}
+
+func (b *Block) uintAt(c Column, row int) (uint64, error) {
+	column, err := b.Uints(c)
+	if err != nil {
+		return 0, err
+	}
+	return column[row], nil
+}
+
+// bytesAt returns a value of a D or B column.
+func (b *Block) bytesAt(c Column, row int) ([]byte, error) {
+	if forms[c] == formDict {
+		column, err := b.Dict(c)
+		if err != nil {
+			return nil, err
+		}
+		return column.At(row), nil
+	}
+	column, err := b.Strings(c)
+	if err != nil {
+		return nil, err
+	}
+	return column.At(row), nil
 }

@@ -2,106 +2,137 @@ package block
 
 import "sonde/storage/otlp"
 
-// how a field of a message is kept in its column.
-type how uint8
-
+// Columns that only AppendMessage and the attribute methods read. Their
+// numbers are part of the file format too.
 const (
-	asRest      how = iota // no column: raw, tag included
-	asFixed64              // uints
-	asVarint               // uints
-	asDict                 // length-delimited, in a dictionary
-	asString               // length-delimited
-	asBody                 // AnyValue: Body and BodyKind
-	asAttribute            // KeyValue: Attributes
-	asStatus               // Status: StatusMessage and StatusCode
-	asDouble               // Value, with ValueDouble
-	asInt                  // Value, with ValueInt
-	asTime                 // already in Time: dropped on the way in, written from Time on the way out
+	shapes          Column = 24 + iota // D, all signals: which attributes a row has
+	attributeValues                    // all signals: the values of all keys
+	statusKind                         // U, spans: 1 where a status was sent
+	numColumns
 )
 
-// field says where a message's field goes.
-type field struct {
-	number int32
-	how    how
+// form is how a column is held in memory.
+type form uint8
+
+const (
+	formUints form = 1 + iota
+	formDict
+	formStrings
+)
+
+// forms lists the columns that the generic code reads and writes.
+var forms = [numColumns]form{
+	Time: formUints, EventTime: formUints, ObservedTime: formUints, Severity: formUints, BodyKind: formUints,
+	Kind: formUints, EndTime: formUints, StatusCode: formUints, StartTime: formUints, ValueKind: formUints,
+	Value: formUints, statusKind: formUints,
+	Resource: formDict, Scope: formDict, SeverityText: formDict, TraceID: formDict, Name: formDict,
+	StatusMessage: formDict, Metric: formDict, shapes: formDict,
+	Rest: formStrings, Body: formStrings, SpanID: formStrings, ParentSpanID: formStrings,
+}
+
+// signalColumns lists the columns of each signal in the order in which they
+// are encoded. Time is first because times of other columns lean on it.
+var signalColumns = [...][]Column{
+	otlp.Logs: {Time, Resource, Scope, EventTime, ObservedTime, Severity, SeverityText, BodyKind, Body,
+		TraceID, SpanID, Rest, shapes},
+	otlp.Traces: {Time, Resource, Scope, EndTime, Kind, Name, TraceID, SpanID, ParentSpanID,
+		statusKind, StatusCode, StatusMessage, Rest, shapes},
+	otlp.Metrics: {Time, Resource, Scope, Metric, StartTime, ValueKind, Value, Rest, shapes},
+}
+
+// has reports whether a signal has a column.
+func has(s otlp.Signal, c Column) bool {
+	if int(s) >= len(signalColumns) {
+		return false
+	}
+	for _, have := range signalColumns[s] {
+		if have == c {
+			return true
+		}
+	}
+	return false
+}
+
+// use is what is done with a field of a message.
+type use uint8
+
+const (
+	useNone       use = iota // no column: goes to Rest
+	useNumber                // into the target's U column
+	useBytes                 // into the target's D or B column
+	useAttribute             // a KeyValue
+	useBody                  // an AnyValue
+	useStatus                // a Status
+	useDouble                // a value of a number data point
+	useInt                   // likewise
+	useTimeColumn            // is the item's TimeUnixNano
+)
+
+// target says where a field of a message goes.
+type target struct {
+	use    use
+	wire   uint8 // fields of another wire type go to Rest
 	column Column
 }
 
-// schema is the fields of one message type that have columns. byNumber finds
-// them on the way in, fields lists them on the way out.
-type schema struct {
-	fields   []field
-	byNumber [32]field
+// schema maps field numbers to targets.
+type schema [32]target
+
+var logSchema = schema{
+	otlp.LogRecordTimeUnixNano:         {useNumber, wireFixed64, EventTime},
+	otlp.LogRecordSeverityNumber:       {useNumber, wireVarint, Severity},
+	otlp.LogRecordSeverityText:         {useBytes, wireBytes, SeverityText},
+	otlp.LogRecordBody:                 {useBody, wireBytes, Body},
+	otlp.LogRecordAttributes:           {useAttribute, wireBytes, Attributes},
+	otlp.LogRecordTraceID:              {useBytes, wireBytes, TraceID},
+	otlp.LogRecordSpanID:               {useBytes, wireBytes, SpanID},
+	otlp.LogRecordObservedTimeUnixNano: {useNumber, wireFixed64, ObservedTime},
 }
 
-func newSchema(fields ...field) *schema {
-	s := &schema{fields: fields}
-	for _, f := range fields {
-		s.byNumber[f.number] = f
-	}
-	return s
+var spanSchema = schema{
+	otlp.SpanTraceID:           {useBytes, wireBytes, TraceID},
+	otlp.SpanSpanID:            {useBytes, wireBytes, SpanID},
+	otlp.SpanParentSpanID:      {useBytes, wireBytes, ParentSpanID},
+	otlp.SpanName:              {useBytes, wireBytes, Name},
+	otlp.SpanKind:              {useNumber, wireVarint, Kind},
+	otlp.SpanStartTimeUnixNano: {useTimeColumn, wireFixed64, Time},
+	otlp.SpanEndTimeUnixNano:   {useNumber, wireFixed64, EndTime},
+	otlp.SpanAttributes:        {useAttribute, wireBytes, Attributes},
+	otlp.SpanStatus:            {useStatus, wireBytes, StatusCode},
 }
 
-// field returns where the field goes; asRest when it has no column.
-func (s *schema) field(number int32) field {
-	if int(number) < len(s.byNumber) {
-		return s.byNumber[number]
+// pointSchema returns the schema of data points under a metric.
+func pointSchema(metric []byte) *schema {
+	switch otlp.MetricKind(metric) {
+	case otlp.Gauge, otlp.Sum:
+		return &numberSchema
+	case otlp.Histogram:
+		return &histogramSchema
+	case otlp.ExponentialHistogram:
+		return &exponentialSchema
+	case otlp.Summary:
+		return &summarySchema
 	}
-	return field{}
+	return &unknownSchema
 }
 
 var (
-	logSchema = newSchema(
-		field{otlp.LogRecordTimeUnixNano, asFixed64, EventTime},
-		field{otlp.LogRecordSeverityNumber, asVarint, Severity},
-		field{otlp.LogRecordSeverityText, asDict, SeverityText},
-		field{otlp.LogRecordBody, asBody, Body},
-		field{otlp.LogRecordAttributes, asAttribute, Attributes},
-		field{otlp.LogRecordTraceID, asDict, TraceID},
-		field{otlp.LogRecordSpanID, asString, SpanID},
-		field{otlp.LogRecordObservedTimeUnixNano, asFixed64, ObservedTime},
-	)
-	spanSchema = newSchema(
-		field{otlp.SpanTraceID, asDict, TraceID},
-		field{otlp.SpanSpanID, asString, SpanID},
-		field{otlp.SpanParentSpanID, asString, ParentSpanID},
-		field{otlp.SpanName, asDict, Name},
-		field{otlp.SpanKind, asVarint, Kind},
-		field{otlp.SpanStartTimeUnixNano, asTime, Time},
-		field{otlp.SpanEndTimeUnixNano, asFixed64, EndTime},
-		field{otlp.SpanAttributes, asAttribute, Attributes},
-		field{otlp.SpanStatus, asStatus, StatusCode},
-	)
-	numberSchema               = pointSchema(otlp.Gauge, field{otlp.NumberDataPointAsDouble, asDouble, Value}, field{otlp.NumberDataPointAsInt, asInt, Value})
-	histogramSchema            = pointSchema(otlp.Histogram)
-	exponentialHistogramSchema = pointSchema(otlp.ExponentialHistogram)
-	summarySchema              = pointSchema(otlp.Summary)
+	numberSchema      = newPointSchema(otlp.Gauge)
+	histogramSchema   = newPointSchema(otlp.Histogram)
+	exponentialSchema = newPointSchema(otlp.ExponentialHistogram)
+	summarySchema     = newPointSchema(otlp.Summary)
+	unknownSchema     schema // of a metric without data: all of it is Rest
 )
 
-func pointSchema(k otlp.PointKind, more ...field) *schema {
-	return newSchema(append([]field{
-		{otlp.PointStartTimeUnixNano, asFixed64, StartTime},
-		{otlp.PointTimeUnixNano, asTime, Time},
-		{k.Fields().Attributes, asAttribute, Attributes},
-	}, more...)...)
-}
-
-// schemaOf returns the schema of a signal's items; metric is the envelope of a
-// data point's metric.
-func schemaOf(s otlp.Signal, metric []byte) *schema {
-	switch s {
-	case otlp.Logs:
-		return logSchema
-	case otlp.Traces:
-		return spanSchema
+func newPointSchema(k otlp.PointKind) schema {
+	s := schema{
+		otlp.PointStartTimeUnixNano: {useNumber, wireFixed64, StartTime},
+		otlp.PointTimeUnixNano:      {useTimeColumn, wireFixed64, Time},
 	}
-	switch otlp.MetricKind(metric) {
-	case otlp.Histogram:
-		return histogramSchema
-	case otlp.ExponentialHistogram:
-		return exponentialHistogramSchema
-	case otlp.Summary:
-		return summarySchema
-	default:
-		return numberSchema
+	s[k.Fields().Attributes] = target{useAttribute, wireBytes, Attributes}
+	if k == otlp.Gauge {
+		s[otlp.NumberDataPointAsDouble] = target{useDouble, wireFixed64, Value}
+		s[otlp.NumberDataPointAsInt] = target{useInt, wireFixed64, Value}
 	}
+	return s
 }
