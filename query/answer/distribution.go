@@ -15,16 +15,19 @@ type population struct {
 	start, time uint64    // Unix nanoseconds
 	edges       []float64 // len(buckets)+1 ascending; bucket i lies above edges[i], up to edges[i+1]
 	buckets     []uint64
+	// Bounds of all that was measured, nil when not known. Wider than min and
+	// max when those reach back before the window.
+	lowest, highest *float64
 }
 
 // appendDistribution appends what a histogram series measured during its
 // points: count, sum, and quantiles estimated from the buckets.
-func appendDistribution(dst []byte, points []query.Point) []byte {
+func appendDistribution(dst []byte, points []query.Point, since uint64) []byte {
 	all := populations(points)
 	usable := slices.DeleteFunc(slices.Clone(all), func(p population) bool {
 		return !sameEdges(p.edges, all[len(all)-1].edges)
 	})
-	sum := merge(usable, viewOf(points[0]).temporality == "cumulative")
+	sum := merge(usable, viewOf(points[0]).temporality == "cumulative", since)
 	dst = append(dst, "count "+count(sum.count)...)
 	if sum.sum != nil {
 		dst = append(dst, " sum "+number(*sum.sum)...)
@@ -83,24 +86,30 @@ func populations(points []query.Point) []population {
 }
 
 // merge adds up what was measured: delta points as they are, cumulative ones by
-// their differences, a reset counting from 0. A single cumulative point stands
-// for all since its start.
-func merge(list []population, cumulative bool) population {
+// their differences, a reset counting from 0, and so what started at since or
+// later. A single cumulative point stands for all since its start.
+func merge(list []population, cumulative bool, since uint64) population {
 	sum := population{edges: list[0].edges, buckets: make([]uint64, len(list[0].buckets))}
+	for i, p := range list {
+		sum.lowest, sum.highest = lower(sum.lowest, p.min, i == 0), higher(sum.highest, p.max, i == 0)
+	}
 	if !cumulative || len(list) == 1 {
 		for i, p := range list {
 			sum.add(p, population{}, i == 0)
-			sum.min, sum.max = lower(sum.min, p.min, i == 0), higher(sum.max, p.max, i == 0)
 		}
+		sum.min, sum.max = sum.lowest, sum.highest
 		return sum
 	}
-	// Extremes of cumulative points reach back before the window: left out.
+	started := list[0].start >= max(since, 1)
+	if started {
+		sum.add(list[0], population{}, true)
+	}
 	for i, p := range list[1:] {
 		before := list[i]
 		if p.count < before.count || p.start > before.start && p.start >= before.time {
 			before = population{}
 		}
-		sum.add(p, before, i == 0)
+		sum.add(p, before, i == 0 && !started)
 	}
 	return sum
 }
@@ -160,11 +169,11 @@ func (sum *population) quantile(q float64) string {
 			continue
 		}
 		lo, hi := sum.edges[i], sum.edges[i+1]
-		if sum.min != nil {
-			lo = max(lo, *sum.min)
+		if sum.lowest != nil {
+			lo = max(lo, *sum.lowest)
 		}
-		if sum.max != nil {
-			hi = min(hi, *sum.max)
+		if sum.highest != nil {
+			hi = min(hi, *sum.highest)
 		}
 		switch {
 		case math.IsInf(lo, -1) && math.IsInf(hi, 1):

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,7 @@ func sampleOf(p query.Point) sample {
 
 // appendNumbers appends a gauge or an up-down counter as its values, a counter
 // as its rates.
-func appendNumbers(dst []byte, points []query.Point) []byte {
+func appendNumbers(dst []byte, points []query.Point, since uint64) []byte {
 	samples := make([]sample, len(points))
 	for i, p := range points {
 		samples[i] = sampleOf(p)
@@ -52,7 +53,7 @@ func appendNumbers(dst []byte, points []query.Point) []byte {
 	v := viewOf(points[0])
 	switch {
 	case v.monotonic && v.temporality == "cumulative":
-		r := cumulativeRates(samples)
+		r := cumulativeRates(samples, since)
 		dst = append(dst, "total "+last...)
 		if len(samples) > 1 {
 			dst = append(dst, " (+"+number(r.increase)+")"...)
@@ -106,14 +107,18 @@ func (r *rates) add(increase float64, nanos uint64) {
 
 // cumulativeRates reads a counter that was reset, because its value fell or its
 // start moved, as one that began at 0 (metrics data model, "Resets and gaps").
-// A single point is a rate since its start.
-func cumulativeRates(samples []sample) rates {
+// A single point is a rate since its start; a counter that started at since or
+// later was 0 then.
+func cumulativeRates(samples []sample, since uint64) rates {
 	var r rates
 	if len(samples) == 1 {
 		if s := samples[0]; s.start > 0 && s.start < s.time {
 			r.add(s.value, s.time-s.start)
 		}
 		return r
+	}
+	if first := samples[0]; first.start >= max(since, 1) && first.start < first.time {
+		samples = slices.Insert(samples, 0, sample{time: first.start, start: first.start, isWhole: first.isWhole})
 	}
 	for i := 1; i < len(samples); i++ {
 		a, b := samples[i-1], samples[i]

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,13 @@ func Points(p query.PointPage, h Head, o Options) string {
 	}
 	line.after = func(i int) query.Cursor { return cursorAfter(times, p.Next, i) }
 	g := groupPoints(p.Points)
-	return o.fit(len(p.Points), func(shown int) string { return g.render(line, h, shown) })
+	return o.fit(len(p.Points), func(shown int) string {
+		since := uint64(math.MaxUint64)
+		if shown == len(p.Points) && p.Next == (query.Cursor{}) {
+			since = h.Range.From
+		}
+		return g.render(line, h, shown, since)
+	})
 }
 
 // pointGroups are the points of a page by series and the series by metric, both
@@ -69,8 +76,9 @@ func metricKey(p query.Point) string {
 	return strings.Join(parts, "\x00") + "\x00"
 }
 
-// render shows the first points of the page.
-func (g *pointGroups) render(line headline, h Head, shown int) string {
+// render shows the first points of the page, which has all points from since on:
+// a counter that started no earlier counts from its start.
+func (g *pointGroups) render(line headline, h Head, shown int, since uint64) string {
 	bySeries := make([][]query.Point, 0, len(g.metrics))
 	for i, p := range g.points[:shown] {
 		if s := g.series[i]; s == len(bySeries) {
@@ -98,7 +106,7 @@ func (g *pointGroups) render(line headline, h Head, shown int) string {
 			if used > 1 {
 				b = append(appendRef(b, g.owner[s]), ' ')
 			}
-			b = append(appendSeries(b, points, stamper{day: h.day()}), '\n')
+			b = append(appendSeries(b, points, stamper{day: h.day()}, since), '\n')
 		}
 	}
 	return string(b[:len(b)-1])
@@ -119,7 +127,7 @@ func appendMetric(dst []byte, p query.Point) []byte {
 
 // appendSeries appends attributes, stretch of time, statistics and values of
 // one series, oldest point first.
-func appendSeries(dst []byte, points []query.Point, stamp stamper) []byte {
+func appendSeries(dst []byte, points []query.Point, stamp stamper, since uint64) []byte {
 	if attrs := appendAttrs(nil, points[0].Attributes, nil); attrs != nil {
 		dst = append(append(dst, attrs[1:]...), ' ')
 	}
@@ -136,9 +144,9 @@ func appendSeries(dst []byte, points []query.Point, stamp stamper) []byte {
 	dst = append(dst, ": "...)
 	switch points[0].Metric.Type() {
 	case pmetric.MetricTypeGauge, pmetric.MetricTypeSum:
-		dst = appendNumbers(dst, present)
+		dst = appendNumbers(dst, present, since)
 	case pmetric.MetricTypeHistogram, pmetric.MetricTypeExponentialHistogram:
-		dst = appendDistribution(dst, present)
+		dst = appendDistribution(dst, present, since)
 	case pmetric.MetricTypeSummary:
 		dst = appendQuantiles(dst, present[len(present)-1])
 	}
@@ -180,7 +188,7 @@ func appendQuantiles(dst []byte, p query.Point) []byte {
 }
 
 // maxExemplars is how many traces a series points to.
-const maxExemplars = 3
+const maxExemplars = 2
 
 // appendExemplars appends the newest measurements that name their trace.
 func appendExemplars(dst []byte, points []query.Point) []byte {

@@ -107,6 +107,50 @@ func TestPointsHistogram(t *testing.T) {
 	golden(t, "points_one", answer.Points(pointPage(delta[2]), lastHour(), answer.Options{}))
 }
 
+// Extremes since the start bound the estimates of a cumulative histogram, but
+// are not said to be those of the window.
+func TestPointsHistogramExtremes(t *testing.T) {
+	r := newResource(t, "cart", nil)
+	var points []query.Point
+	for i := range 2 {
+		p := newPoint(t, r, "latency", "s", ago(time.Duration(2-i)*time.Minute), nil, cumulativeHistogram(1, []uint64{100 * uint64(i+1), 0, 0, 0, 0}, float64(i+1)))
+		d := p.Metric.Histogram().DataPoints().At(0)
+		d.SetMin(0.002)
+		d.SetMax(0.03)
+		points = append(points, p)
+	}
+	got := answer.Points(pointPage(points...), lastHour(), answer.Options{})
+	if want := ": count 100 sum 1 avg 0.01 p50 0.016 p95 0.0286 p99 0.02972"; !strings.HasSuffix(got, want) {
+		t.Errorf("Points = %q, want it to end in %q", got, want)
+	}
+}
+
+// What started within the window counts from its start, unless the page shows
+// only the newest part of it.
+func TestPointsStartedInWindow(t *testing.T) {
+	r := newResource(t, "cart", nil)
+	start := ago(3 * time.Minute)
+	points := []query.Point{
+		newPoint(t, r, "orders", "", ago(2*time.Minute), nil, counter(60, start)),
+		newPoint(t, r, "orders", "", ago(time.Minute), nil, counter(180, start)),
+		newPoint(t, r, "latency", "", ago(2*time.Minute), nil, cumulativeHistogram(start, []uint64{1, 2, 0, 0, 0}, 30)),
+		newPoint(t, r, "latency", "", ago(time.Minute), nil, cumulativeHistogram(start, []uint64{2, 4, 0, 0, 0}, 60)),
+	}
+	p := pointPage(points...)
+	whole := answer.Points(p, lastHour(), answer.Options{})
+	p.Next = query.Cursor{TimeUnixNano: ago(2 * time.Minute)}
+	p.Total = 9
+	part := answer.Points(p, lastHour(), answer.Options{})
+	for _, c := range []struct{ text, want string }{
+		{whole, ": total 180 (+180), rate/s last 2 min 1 avg 1.5 max 2; 1 2"}, {whole, ": count 6 sum 60 "},
+		{part, ": total 180 (+120), rate/s 2"}, {part, ": count 3 sum 30 "},
+	} {
+		if !strings.Contains(c.text, c.want) {
+			t.Errorf("Points = %q, want %q in it", c.text, c.want)
+		}
+	}
+}
+
 // Two points on different scales are added up on the lower one. All values lie
 // in (4, 16]: no estimate may leave that.
 func TestPointsExponential(t *testing.T) {

@@ -28,7 +28,7 @@ func Spans(p query.SpanPage, h Head, o Options) string {
 		before := append(stamp.append(nil, times[i]), ' ')
 		after := appendSpanText(nil, span, nil)
 		for event := range exceptions(span) {
-			after = append(append(after, " !"...), exceptionText(event)...)
+			after = append(append(after, " !"...), exceptionText(span, event)...)
 		}
 		after = append(after, " "+shortTrace(span.TraceID())+"/"+shortSpan(span.SpanID())...)
 		s.rows = append(s.rows, row{
@@ -50,17 +50,29 @@ func errorCount(p query.SpanPage) string {
 	return " (" + plural(p.Errors, "error") + ")"
 }
 
-// appendSpanText appends name, kind, status, those attributes that keep passes,
-// events and links.
-func appendSpanText(dst []byte, span query.Span, keep func(string, pcommon.Value) bool) []byte {
-	dst = appendSpanTitle(dst, span)
-	dst = appendAttrs(dst, span.Attributes(), keep)
+// appendSpanText appends name, kind, status, attributes, events and links; of
+// message and attributes only what differs from the parent, where one is given.
+func appendSpanText(dst []byte, span query.Span, parent *query.Span) []byte {
+	dst = appendSpanTitle(dst, span, parent)
+	dst = appendAttrs(dst, span.Attributes(), differsFrom(parent))
 	dst = appendDropped(dst, span.DroppedAttributesCount(), "attributes")
 	dst = appendEventNames(dst, span)
 	return appendLinks(dst, span)
 }
 
-func appendSpanTitle(dst []byte, span query.Span) []byte {
+// differsFrom passes the attributes that the parent does not have alike, all
+// when there is none.
+func differsFrom(parent *query.Span) func(string, pcommon.Value) bool {
+	if parent == nil {
+		return nil
+	}
+	return func(key string, v pcommon.Value) bool {
+		same, ok := parent.Attributes().Get(key)
+		return !ok || !same.Equal(v)
+	}
+}
+
+func appendSpanTitle(dst []byte, span query.Span, parent *query.Span) []byte {
 	dst = append(append(dst, ' '), cut(Clean(span.Name()), nameLimit)...)
 	if kind := kindName(span.Kind()); kind != "" && kind != "INTERNAL" {
 		dst = append(append(dst, ' '), kind...)
@@ -70,7 +82,11 @@ func appendSpanTitle(dst []byte, span query.Span) []byte {
 		dst = append(dst, " OK"...)
 	case ptrace.StatusCodeError:
 		dst = append(dst, " ERROR"...)
-		if message := span.Status().Message(); message != "" {
+		switch message := span.Status().Message(); {
+		case message == "":
+		case parent != nil && message == parent.Status().Message():
+			dst = append(dst, ": (same)"...)
+		default:
 			dst = append(append(dst, ": "...), cut(Clean(message), nameLimit)...)
 		}
 	}
@@ -148,9 +164,10 @@ func exceptions(span query.Span) func(yield func(ptrace.SpanEvent) bool) {
 	}
 }
 
-// exceptionText returns "type: message" of an exception event, and how long the
-// stack trace is that a whole span shows.
-func exceptionText(event ptrace.SpanEvent) string {
+// exceptionText returns "type: message" of an exception event, without a message
+// that is the status of its span, and how long the stack trace is that a whole
+// span shows.
+func exceptionText(span query.Span, event ptrace.SpanEvent) string {
 	get := func(key string) string {
 		if v, ok := event.Attributes().Get(key); ok {
 			return valueText(v)
@@ -158,11 +175,11 @@ func exceptionText(event ptrace.SpanEvent) string {
 		return ""
 	}
 	text := cut(Clean(get("exception.type")), nameLimit)
-	if message := cut(Clean(get("exception.message")), valueLimit); message != "" {
+	if message := get("exception.message"); message != "" && message != span.Status().Message() {
 		if text != "" {
 			text += ": "
 		}
-		text += message
+		text += cut(Clean(message), valueLimit)
 	}
 	if text == "" {
 		text = "exception"

@@ -172,19 +172,7 @@ func TestTraceBudget(t *testing.T) {
 
 // A chain as deep as a hostile client cares to send takes no square of time.
 func TestTraceDeep(t *testing.T) {
-	r := newResource(t, "cart", nil)
-	var spans []query.Span
-	id := func(i int) pcommon.SpanID { return pcommon.SpanID{1, byte(i >> 16), byte(i >> 8), byte(i)} }
-	const n = 50000
-	for i := range n {
-		span := newSpan(t, r, spanSpec{start: time.Minute, length: time.Millisecond, name: "op"})
-		span.SetSpanID(id(i))
-		if i > 0 {
-			span.SetParentSpanID(id(i - 1))
-		}
-		spans = append(spans, span)
-	}
-	got := answer.Trace(query.Trace{TraceID: trace1, Spans: spans}, lastHour(), answer.Options{})
+	got := answer.Trace(chain(t, 50000), lastHour(), answer.Options{})
 	if len(got) > 9500 || !strings.Contains(got, "(depth 21)") || !strings.Contains(got, "below cut)") {
 		t.Errorf("Trace of a chain = %d bytes, %.500s", len(got), got)
 	}
@@ -204,4 +192,43 @@ func TestTraceFoldKeepsLogs(t *testing.T) {
 	rec.SetSpanID(spanID(21))
 	tr.Logs, tr.LogTotal = []query.LogRecord{rec}, 1
 	golden(t, "trace_fold", answer.Trace(tr, answer.Head{Now: noon, Range: storage.TimeRange{}}, answer.Options{}))
+}
+
+// A message that climbs up with its error is written once, at the top.
+func TestTraceSameMessage(t *testing.T) {
+	r := newResource(t, "cart", nil)
+	parent := newSpan(t, r, spanSpec{id: 1, start: time.Minute, length: 2000, name: "serve", err: "pool exhausted"})
+	child := newSpan(t, r, spanSpec{id: 2, parent: 1, start: time.Minute, length: 1000, name: "call", err: "pool exhausted"})
+	addException(child, ago(time.Minute), "PoolTimeout", "pool exhausted", "")
+	got := answer.Trace(query.Trace{TraceID: trace1, Spans: []query.Span{parent, child}}, lastHour(), answer.Options{})
+	want := "\n+0ms 2µs cart serve ERROR: pool exhausted\n +0ms 1µs cart call ERROR: (same)\n  +0ms ! PoolTimeout"
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("Trace = %q, want it to end in %q", got, want)
+	}
+}
+
+// Spans too deep to walk begin a tree of their own.
+func TestTraceTooDeep(t *testing.T) {
+	tr := chain(t, 25000)
+	got := answer.Trace(tr, lastHour(), answer.Options{})
+	if roots := strings.Count(got, "\n+"); roots != 3 {
+		t.Errorf("Trace of a chain of 25000 has %d roots, want 3", roots)
+	}
+}
+
+// chain is a trace of n spans, each below the one before.
+func chain(t testing.TB, n int) query.Trace {
+	t.Helper()
+	r := newResource(t, "cart", nil)
+	id := func(i int) pcommon.SpanID { return pcommon.SpanID{1, byte(i >> 16), byte(i >> 8), byte(i)} }
+	tr := query.Trace{TraceID: trace1}
+	for i := range n {
+		span := newSpan(t, r, spanSpec{start: time.Minute, length: time.Millisecond, name: "op"})
+		span.SetSpanID(id(i))
+		if i > 0 {
+			span.SetParentSpanID(id(i - 1))
+		}
+		tr.Spans = append(tr.Spans, span)
+	}
+	return tr
 }

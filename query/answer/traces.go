@@ -30,7 +30,7 @@ func appendSummary(dst []byte, t query.TraceSummary) []byte {
 	if t.Root != nil {
 		root := t.Root.Resource.Service
 		dst = append(dst, " "+serviceName(root)...)
-		dst = appendSpanTitle(dst, *t.Root)
+		dst = appendSpanTitle(dst, *t.Root, nil)
 		if len(services) == 1 && services[0] == root {
 			services = nil
 		}

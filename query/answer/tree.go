@@ -28,6 +28,14 @@ type node struct {
 
 func (n *node) start() uint64 { return uint64(n.span.StartTimestamp()) }
 
+// above returns the span that n hangs from, nil at the top.
+func (n *node) above() *query.Span {
+	if n.parent == nil {
+		return nil
+	}
+	return &n.parent.span
+}
+
 func (n *node) isFailure() bool {
 	if n.span.Status().Code() == ptrace.StatusCodeError {
 		return true
@@ -82,31 +90,50 @@ func grow(t query.Trace) *forest {
 
 func byStart(a, b *node) int { return cmp.Compare(a.start(), b.start()) }
 
+// maxDepth is how deep a tree may be. Walking one recurses, and no chain of
+// spans that a client may send must end the process.
+const maxDepth = 10000
+
 // sum sums up every tree. Spans that no root reaches are their own ancestors:
-// the first of such a ring is cut off its parent and becomes a root.
+// the first of such a ring is cut off its parent and becomes a root, as do
+// spans deeper than maxDepth.
 func (f *forest) sum(nodes []*node) {
 	shapes := map[string]int{}
-	for _, root := range f.roots {
-		root.sum(shapes)
+	done := 0
+	sumRoots := func() {
+		for ; done < len(f.roots); done++ {
+			f.sumNode(f.roots[done], shapes, 0)
+		}
 	}
+	sumRoots()
 	for _, n := range nodes {
 		if n.spans > 0 {
 			continue
 		}
 		n.parent.children = slices.DeleteFunc(n.parent.children, func(child *node) bool { return child == n })
-		n.parent = nil
-		f.roots = append(f.roots, n)
-		n.sum(shapes)
+		f.uproot(n)
+		sumRoots()
 	}
 }
 
-// sum fills in spans, failed and shape of n and all below it. Shapes are
+func (f *forest) uproot(n *node) {
+	n.parent = nil
+	f.roots = append(f.roots, n)
+}
+
+// sumNode fills in spans, failed and shape of n and all below it. Shapes are
 // numbers given out in the order in which new ones are met.
-func (n *node) sum(shapes map[string]int) {
+func (f *forest) sumNode(n *node, shapes map[string]int, depth int) {
+	if depth == maxDepth {
+		for _, child := range n.children {
+			f.uproot(child)
+		}
+		n.children = nil
+	}
 	n.spans, n.failed = 1, n.isFailure()
 	key := fmt.Appendf(nil, "%q %q %d %d", n.span.Resource.Service, n.span.Name(), n.span.Kind(), n.span.Status().Code())
 	for _, child := range n.children {
-		child.sum(shapes)
+		f.sumNode(child, shapes, depth+1)
 		n.spans += child.spans
 		n.failed = n.failed || child.failed
 		key = strconv.AppendInt(append(key, ' '), int64(child.shape), 10)
@@ -197,7 +224,7 @@ func (w *treeWriter) write(group []*node, parent, depth int) {
 	}
 	at := w.add(depth, treeLine{text: text, parent: parent, spans: len(group), rank: rank})
 	for event := range exceptions(n.span) {
-		text := w.offset(uint64(event.Timestamp())) + " ! " + exceptionText(event)
+		text := w.offset(uint64(event.Timestamp())) + " ! " + exceptionText(n.span, event)
 		w.add(depth+1, treeLine{text: text, parent: at, rank: rank})
 	}
 	var children []*node
@@ -247,20 +274,11 @@ func (w *treeWriter) service(r *query.Resource) string {
 
 func (w *treeWriter) spanLine(n *node) string {
 	text := w.offset(n.start()) + " " + duration(n.span.Duration()) + " " + w.service(n.span.Resource)
-	b := appendSpanText([]byte(text), n.span, n.differs)
+	b := appendSpanText([]byte(text), n.span, n.above())
 	if n.orphan {
 		b = append(b, " (parent "+shortSpan(n.span.ParentSpanID())+" missing)"...)
 	}
 	return string(b)
-}
-
-// differs passes the attributes that the parent does not have alike.
-func (n *node) differs(key string, v pcommon.Value) bool {
-	if n.parent == nil {
-		return true
-	}
-	same, ok := n.parent.span.Attributes().Get(key)
-	return !ok || !same.Equal(v)
 }
 
 // foldLine sums up equal siblings: "30× 340 ms total, max 11 ms".
@@ -273,7 +291,7 @@ func (w *treeWriter) foldLine(group []*node) string {
 	n := group[0]
 	b := []byte(w.offset(n.start()) + " " + strconv.Itoa(len(group)) + "× " + durationWith(total, " ") +
 		" total, max " + durationWith(longest, " ") + " " + w.service(n.span.Resource))
-	b = appendSpanTitle(b, n.span)
+	b = appendSpanTitle(b, n.span, n.above())
 	return string(appendFoldedAttrs(b, group))
 }
 
@@ -283,8 +301,9 @@ func appendFoldedAttrs(dst []byte, group []*node) []byte {
 	var keys []string
 	values := map[string]map[string]int{} // by key, members by text
 	for _, n := range group {
+		differs := differsFrom(n.above())
 		for k, v := range n.span.Attributes().All() {
-			if !n.differs(k, v) {
+			if differs != nil && !differs(k, v) {
 				continue
 			}
 			if values[k] == nil {
