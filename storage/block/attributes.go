@@ -63,7 +63,10 @@ func (a *attributeBuilder) init(shapes *dictBuilder) {
 
 // add appends an attribute to the row being added.
 func (a *attributeBuilder) add(message []byte) {
-	key, value, plain := keyValue(message)
+	key, value, plain := usualKeyValue(message)
+	if !plain {
+		key, value, plain = keyValue(message)
+	}
 	id := uint16(rawAttributes)
 	if plain {
 		id = a.id(key)
@@ -72,10 +75,9 @@ func (a *attributeBuilder) add(message []byte) {
 		value = message
 	}
 	column := a.columns[id]
-	a.cells = append(a.cells, uint32(len(column.Rows)))
-	column.Rows = append(column.Rows, a.rows)
-	column.Values.Data = append(column.Values.Data, value...)
-	column.Values.Ends = append(column.Values.Ends, uint32(len(column.Values.Data)))
+	a.cells = append(room(a.cells, 1), uint32(len(column.Rows)))
+	column.Rows = append(room(column.Rows, 1), a.rows)
+	column.Values.append(value)
 	a.shape = binary.LittleEndian.AppendUint16(a.shape, id)
 }
 
@@ -162,8 +164,7 @@ func (t *attributeTable) merge() {
 				value = t.columns[id].Values.At(at)
 			}
 			c.Rows = append(c.Rows, uint32(row))
-			c.Values.Data = append(c.Values.Data, value...)
-			c.Values.Ends = append(c.Values.Ends, uint32(len(c.Values.Data)))
+			c.Values.append(value)
 		}
 	}
 }

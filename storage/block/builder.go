@@ -12,6 +12,7 @@ type Builder struct {
 	uints   [numColumns][]uint64
 	dicts   [numColumns]*dictBuilder
 	strings [numColumns]*Strings
+	own     [formStrings + 1][]Column // by form: the columns that items fill
 	attrs   attributeBuilder
 	sizes   []uint32 // row -> protobuf bytes that came in for it
 	header  Header   // of all rows
@@ -24,7 +25,7 @@ type Builder struct {
 	metricSchemas   []*schema // index into the dictionary Metric -> schema of its points
 }
 
-// row is the item being taken apart.
+// row is the item being taken apart. Between items it is zero.
 type row struct {
 	uints [numColumns]uint64
 	bytes [numColumns][]byte
@@ -49,6 +50,9 @@ func NewBuilder(s otlp.Signal) *Builder {
 	b := &Builder{signal: s, header: Header{Signal: s}}
 	seed := maphash.MakeSeed()
 	for _, c := range signalColumns[s] {
+		if c != Resource && c != Scope && c != Metric && c != shapes {
+			b.own[forms[c]] = append(b.own[forms[c]], c)
+		}
 		switch forms[c] {
 		case formDict:
 			b.dicts[c] = &dictBuilder{seed: seed}
@@ -66,6 +70,7 @@ func (b *Builder) Rows() int { return b.header.Rows }
 // Add appends all items of a request, which must be of the builder's signal.
 // The bytes are copied.
 func (b *Builder) Add(r *otlp.Request) {
+	b.reserve(len(r.Items))
 	b.resources.reset(len(r.Resources))
 	b.scopes.reset(len(r.Scopes))
 	b.metrics.reset(len(r.Metrics))
@@ -114,14 +119,35 @@ func (b *Builder) metricSchema() *schema {
 	return b.metricSchemas[i]
 }
 
+// reserve makes room for n more rows.
+func (b *Builder) reserve(n int) {
+	for _, c := range b.own[formUints] {
+		b.uints[c] = room(b.uints[c], n)
+	}
+	for _, d := range b.dicts {
+		if d != nil {
+			d.Index = room(d.Index, n)
+		}
+	}
+	for _, c := range b.own[formStrings] {
+		b.strings[c].Ends = room(b.strings[c].Ends, n)
+	}
+	b.sizes = room(b.sizes, n)
+	b.attrs.ends = room(b.attrs.ends, n)
+	if b.signal == otlp.Logs {
+		b.severities = room(b.severities, n)
+	}
+}
+
 // addItem takes a message apart and appends its row to all columns but the
 // envelopes.
 func (b *Builder) addItem(message []byte, s *schema, timeUnixNano uint64) {
-	b.row = row{}
 	b.shred(message, s)
 	r := &b.row
-	if s.has(useTimeColumn) && r.uints[Time] != timeUnixNano {
-		b.restTime(s, r.uints[Time])
+	if s.time != 0 && r.uints[Time] != timeUnixNano {
+		// The message keeps its own time in Rest, which is read last.
+		rest := b.strings[Rest]
+		rest.Data = appendFixed64(rest.Data, s.time, r.uints[Time])
 	}
 	r.uints[Time] = timeUnixNano
 	if r.uints[BodyKind] == BodyOther {
@@ -132,20 +158,19 @@ func (b *Builder) addItem(message []byte, s *schema, timeUnixNano uint64) {
 		}
 	}
 	b.attrs.endRow()
-	for _, c := range signalColumns[b.signal] {
-		switch forms[c] {
-		case formUints:
-			b.uints[c] = append(b.uints[c], r.uints[c])
-		case formDict:
-			if c != Resource && c != Scope && c != Metric && c != shapes {
-				b.dicts[c].add(r.bytes[c])
-			}
-		case formStrings:
-			column := b.strings[c]
-			column.Data = append(column.Data, r.bytes[c]...) // nothing for Rest: shred has appended it
-			column.Ends = append(column.Ends, uint32(len(column.Data)))
-		}
+	for _, c := range b.own[formUints] {
+		b.uints[c] = append(b.uints[c], r.uints[c])
+		r.uints[c] = 0
 	}
+	for _, c := range b.own[formDict] {
+		b.dicts[c].add(r.bytes[c])
+		r.bytes[c] = nil
+	}
+	for _, c := range b.own[formStrings] {
+		b.strings[c].append(r.bytes[c]) // nothing for Rest: shred has filled it
+		r.bytes[c] = nil
+	}
+	r.body = nil
 	b.count(timeUnixNano)
 }
 

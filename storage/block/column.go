@@ -1,5 +1,7 @@
 package block
 
+import "slices"
+
 // Column names a column. Its number is part of the file format and never reused.
 type Column uint8
 
@@ -67,6 +69,20 @@ func (s *Strings) At(row int) []byte {
 		start = s.Ends[row-1]
 	}
 	return s.Data[start:s.Ends[row]]
+}
+
+func (s *Strings) append(v []byte) {
+	s.Data = append(room(s.Data, len(v)), v...)
+	s.Ends = append(room(s.Ends, 1), uint32(len(s.Data)))
+}
+
+// room makes room for n more elements, doubling what there is: append grows
+// long slices by a quarter, which copies each byte of a column several times.
+func room[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, cap(s)))
 }
 
 // AttributeColumn holds the values of one attribute key.

@@ -25,7 +25,7 @@ const minCompress = 48
 var (
 	zstdEncoders = sync.Pool{New: func() any {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 		if err != nil {
 			panic(err) // the options are constant
 		}

@@ -88,7 +88,7 @@ func (c *corpus) now() pcommon.Timestamp {
 
 func (c *corpus) id8() (id [8]byte) {
 	for i := range id {
-		id[i] = byte(c.Uint32()) | 1
+		id[i] = byte(1 + c.Uint32N(255))
 	}
 	return id
 }
@@ -96,7 +96,7 @@ func (c *corpus) id8() (id [8]byte) {
 func traceOf(n int) (id pcommon.TraceID) {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
 	for i := range id {
-		id[i] = byte(rng.Uint32()) | 1
+		id[i] = byte(1 + rng.Uint32N(255))
 	}
 	return id
 }

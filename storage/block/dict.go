@@ -12,7 +12,16 @@ type dictBuilder struct {
 	hashes []uint32 // of Values
 	table  []uint32 // open addressing by hash: 1 + index into Values, 0 is free
 	arena  []byte   // what is free of the newest chunk; Values lie in chunks
+	alias  bool     // Values are not copied
 	last   uint32   // the last answer of id: neighbours are often equal
+}
+
+// reset forgets all values.
+func (d *dictBuilder) reset() {
+	clear(d.Values)
+	d.Values, d.Index, d.hashes = d.Values[:0], d.Index[:0], d.hashes[:0]
+	clear(d.table)
+	d.last = 0
 }
 
 // add appends a row.
@@ -36,7 +45,10 @@ func (d *dictBuilder) id(v []byte) uint32 {
 			return i
 		}
 	}
-	d.Values = append(d.Values, d.copy(v))
+	if !d.alias {
+		v = d.copy(v)
+	}
+	d.Values = append(d.Values, v)
 	d.hashes = append(d.hashes, hash)
 	d.table[slot] = uint32(len(d.Values))
 	d.last = uint32(len(d.Values) - 1)

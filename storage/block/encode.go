@@ -2,6 +2,7 @@ package block
 
 import (
 	"hash/crc32"
+	"hash/maphash"
 	"math"
 	"slices"
 	"sync"
@@ -35,13 +36,16 @@ type encoder struct {
 	raw      []byte // of the section being made
 
 	times, values, codes, best []uint64
-	remap                      []uint32 // index or id of the builder -> 1 + that of the block
-	index                      []uint32
-	dict                       Strings // the distinct values of a block
+	index                      []uint32 // of a D column, for the rows of the block
+	strings                    stringsEncoder
 	attrs                      attributeEncoder
 }
 
-var encoders = sync.Pool{New: func() any { return &encoder{} }}
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.strings.distinct = dictBuilder{seed: maphash.MakeSeed(), alias: true}
+	return e
+}}
 
 // Encode sorts the rows by time (stably), cuts them into blocks of at most
 // MaxRows rows, also where neighbours lie more than an hour apart (unless that
@@ -152,7 +156,7 @@ func (e *encoder) block(b *Builder, h *Header, rows []uint32) []byte {
 			e.dictColumn(c, &b.dicts[c].Dict, rows)
 		case formStrings:
 			if column := b.strings[c]; !allEmpty(column, rows) {
-				e.raw = appendStrings(e.raw[:0], column, rows)
+				e.raw = e.strings.append(e.raw[:0], column, rows)
 				e.section(c)
 			}
 		}
@@ -220,29 +224,17 @@ func (e *encoder) uintColumn(c Column, base uint64, column []uint64, rows []uint
 	e.section(c)
 }
 
-// dictColumn encodes a D column with a dictionary of the values of its rows.
+// dictColumn encodes a D column.
 func (e *encoder) dictColumn(c Column, column *Dict, rows []uint32) {
-	e.subset(column, rows)
-	if len(e.dict.Ends) == 1 && len(e.dict.Data) == 0 {
-		return
-	}
-	e.raw = appendDict(e.raw[:0], &e.dict, e.index)
-	e.section(c)
-}
-
-// subset fills e.dict with the values of the rows in the order of their first
-// use, and e.index with the rows' indexes into it.
-func (e *encoder) subset(column *Dict, rows []uint32) {
-	e.remap = append(e.remap[:0], make([]uint32, len(column.Values))...)
+	empty := true
 	e.index = e.index[:0]
-	e.dict.Data, e.dict.Ends = e.dict.Data[:0], e.dict.Ends[:0]
 	for _, row := range rows {
-		old := column.Index[row]
-		if e.remap[old] == 0 {
-			e.dict.Data = append(e.dict.Data, column.Values[old]...)
-			e.dict.Ends = append(e.dict.Ends, uint32(len(e.dict.Data)))
-			e.remap[old] = uint32(len(e.dict.Ends))
-		}
-		e.index = append(e.index, e.remap[old]-1)
+		i := column.Index[row]
+		empty = empty && len(column.Values[i]) == 0
+		e.index = append(e.index, i)
+	}
+	if !empty {
+		e.raw = e.strings.appendDict(e.raw[:0], column.Values, e.index)
+		e.section(c)
 	}
 }

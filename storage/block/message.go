@@ -21,8 +21,8 @@ func (b *Block) AppendMessage(dst []byte, row int) ([]byte, error) {
 		s = pointSchema(metrics.At(row))
 	}
 	var err error
-	for number := range s {
-		if t := s[number]; t.use != useNone {
+	for number, t := range s.targets {
+		if t.use != useNone {
 			if dst, err = b.appendField(dst, int32(number), t, row); err != nil {
 				return dst, err
 			}
@@ -38,7 +38,7 @@ func (b *Block) AppendMessage(dst []byte, row int) ([]byte, error) {
 // appendField appends what the columns hold of one field.
 func (b *Block) appendField(dst []byte, number int32, t target, row int) ([]byte, error) {
 	switch t.use {
-	case useNumber, useTimeColumn:
+	case useNumber:
 		v, err := b.uintAt(t.column, row)
 		if err != nil || v == 0 {
 			return dst, err

@@ -57,15 +57,14 @@ func has(s otlp.Signal, c Column) bool {
 type use uint8
 
 const (
-	useNone       use = iota // no column: goes to Rest
-	useNumber                // into the target's U column
-	useBytes                 // into the target's D or B column
-	useAttribute             // a KeyValue
-	useBody                  // an AnyValue
-	useStatus                // a Status
-	useDouble                // a value of a number data point
-	useInt                   // likewise
-	useTimeColumn            // is the item's TimeUnixNano
+	useNone      use = iota // no column: goes to Rest
+	useNumber               // into the target's U column
+	useBytes                // into the target's D or B column
+	useAttribute            // a KeyValue
+	useBody                 // an AnyValue
+	useStatus               // a Status
+	useDouble               // a value of a number data point
+	useInt                  // likewise
 )
 
 // target says where a field of a message goes.
@@ -75,10 +74,13 @@ type target struct {
 	column Column
 }
 
-// schema maps field numbers to targets.
-type schema [32]target
+// schema says where the fields of a message go.
+type schema struct {
+	targets [32]target // by field number
+	time    int32      // the field that is the item's TimeUnixNano, 0 when none is
+}
 
-var logSchema = schema{
+var logSchema = schema{targets: [32]target{
 	otlp.LogRecordTimeUnixNano:         {useNumber, wireFixed64, EventTime},
 	otlp.LogRecordSeverityNumber:       {useNumber, wireVarint, Severity},
 	otlp.LogRecordSeverityText:         {useBytes, wireBytes, SeverityText},
@@ -87,19 +89,19 @@ var logSchema = schema{
 	otlp.LogRecordTraceID:              {useBytes, wireBytes, TraceID},
 	otlp.LogRecordSpanID:               {useBytes, wireBytes, SpanID},
 	otlp.LogRecordObservedTimeUnixNano: {useNumber, wireFixed64, ObservedTime},
-}
+}}
 
-var spanSchema = schema{
+var spanSchema = schema{time: otlp.SpanStartTimeUnixNano, targets: [32]target{
 	otlp.SpanTraceID:           {useBytes, wireBytes, TraceID},
 	otlp.SpanSpanID:            {useBytes, wireBytes, SpanID},
 	otlp.SpanParentSpanID:      {useBytes, wireBytes, ParentSpanID},
 	otlp.SpanName:              {useBytes, wireBytes, Name},
 	otlp.SpanKind:              {useNumber, wireVarint, Kind},
-	otlp.SpanStartTimeUnixNano: {useTimeColumn, wireFixed64, Time},
+	otlp.SpanStartTimeUnixNano: {useNumber, wireFixed64, Time},
 	otlp.SpanEndTimeUnixNano:   {useNumber, wireFixed64, EndTime},
 	otlp.SpanAttributes:        {useAttribute, wireBytes, Attributes},
 	otlp.SpanStatus:            {useStatus, wireBytes, StatusCode},
-}
+}}
 
 // pointSchema returns the schema of data points under a metric.
 func pointSchema(metric []byte) *schema {
@@ -125,14 +127,14 @@ var (
 )
 
 func newPointSchema(k otlp.PointKind) schema {
-	s := schema{
+	s := schema{time: otlp.PointTimeUnixNano, targets: [32]target{
 		otlp.PointStartTimeUnixNano: {useNumber, wireFixed64, StartTime},
-		otlp.PointTimeUnixNano:      {useTimeColumn, wireFixed64, Time},
-	}
-	s[k.Fields().Attributes] = target{useAttribute, wireBytes, Attributes}
+		otlp.PointTimeUnixNano:      {useNumber, wireFixed64, Time},
+	}}
+	s.targets[k.Fields().Attributes] = target{useAttribute, wireBytes, Attributes}
 	if k == otlp.Gauge {
-		s[otlp.NumberDataPointAsDouble] = target{useDouble, wireFixed64, Value}
-		s[otlp.NumberDataPointAsInt] = target{useInt, wireFixed64, Value}
+		s.targets[otlp.NumberDataPointAsDouble] = target{useDouble, wireFixed64, Value}
+		s.targets[otlp.NumberDataPointAsInt] = target{useInt, wireFixed64, Value}
 	}
 	return s
 }

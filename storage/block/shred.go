@@ -17,10 +17,10 @@ func (b *Builder) shred(message []byte, s *schema) {
 			rest.Data = append(rest.Data, message[pos:]...)
 			return
 		}
-		if f.number < uint32(len(s)) && s[f.number].use != useNone && s[f.number].wire == f.wire {
-			b.take(s[f.number], f, message[f.start:f.end])
+		if f.number < uint32(len(s.targets)) && s.targets[f.number].use != useNone && s.targets[f.number].wire == f.wire {
+			b.take(s.targets[f.number], f, message[f.start:f.end])
 		} else {
-			rest.Data = append(rest.Data, message[pos:f.end]...)
+			rest.Data = append(room(rest.Data, f.end-pos), message[pos:f.end]...)
 		}
 		pos = f.end
 	}
@@ -30,7 +30,7 @@ func (b *Builder) shred(message []byte, s *schema) {
 func (b *Builder) take(t target, f field, value []byte) {
 	r := &b.row
 	switch t.use {
-	case useNumber, useTimeColumn:
+	case useNumber:
 		r.uints[t.column] = f.value
 	case useBytes:
 		r.bytes[t.column] = value
@@ -80,30 +80,12 @@ func (b *Builder) takeStatus(message []byte) {
 	}
 }
 
-// restTime keeps a message's own time in Rest, where it differs from the time
-// that the item is sorted by.
-func (b *Builder) restTime(s *schema, timeUnixNano uint64) {
-	rest := b.strings[Rest]
-	for number, t := range s {
-		if t.use == useTimeColumn {
-			rest.Data = appendFixed64(rest.Data, int32(number), timeUnixNano)
-		}
-	}
-}
-
-// has reports whether some field goes where u says.
-func (s *schema) has(u use) bool {
-	for i := range s {
-		if s[i].use == u {
-			return true
-		}
-	}
-	return false
-}
-
 // plainString returns the text of an AnyValue that holds a string and nothing
 // else.
 func plainString(anyValue []byte) (text []byte, ok bool) {
+	if len(anyValue) == 0 {
+		return nil, false
+	}
 	f, ok := nextField(anyValue, 0)
 	if !ok || f.number != otlp.AnyValueString || f.wire != wireBytes || f.end != len(anyValue) {
 		return nil, false

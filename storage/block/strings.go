@@ -12,14 +12,23 @@ const (
 	stringsConstant = 0 // one value, to the end of the section
 	stringsLengths  = 1 // a uvarint length each, then all bytes
 	stringsFixed    = 2 // width (1 byte), a bitmap of the rows that have a value, then all bytes
+	stringsDict     = 3 // as a D column
 )
 
-// appendStrings appends the values of src at the given positions, of which
-// there is at least one.
-func appendStrings(dst []byte, src *Strings, positions []uint32) []byte {
+// stringsEncoder encodes byte strings. Its buffers are used again.
+type stringsEncoder struct {
+	distinct dictBuilder // of the values being encoded, which it aliases
+	codes    []byte      // of a D column
+	numbers  []uint32    // index of a value -> 1 + its place among those with a row
+	order    []uint32    // its inverse
+}
+
+// append appends the values of src at the given positions, of which there is at
+// least one.
+func (e *stringsEncoder) append(dst []byte, src *Strings, positions []uint32) []byte {
 	first := src.At(int(positions[0]))
-	constant, fixed, total := true, true, 0
-	width := 0
+	constant, total := true, 0
+	width, fixed := 0, true
 	for _, at := range positions {
 		v := src.At(int(at))
 		total += len(v)
@@ -31,12 +40,14 @@ func appendStrings(dst []byte, src *Strings, positions []uint32) []byte {
 			fixed = fixed && len(v) == width
 		}
 	}
+	if constant {
+		return append(append(dst, stringsConstant), first...)
+	}
+	if e.repeats(src, positions) {
+		return e.appendDict(append(dst, stringsDict), e.distinct.Values, e.distinct.Index)
+	}
 	dst = slices.Grow(dst, total+2*len(positions)+16)
-	switch {
-	case constant:
-		dst = append(dst, stringsConstant)
-		return append(dst, first...)
-	case fixed && width < 256 && (total == width*len(positions) || width >= 4):
+	if fixed && width < 256 {
 		dst = append(dst, stringsFixed, byte(width))
 		bitmap := len(dst)
 		dst = append(dst, make([]byte, (len(positions)+7)/8)...)
@@ -45,7 +56,7 @@ func appendStrings(dst []byte, src *Strings, positions []uint32) []byte {
 				dst[bitmap+i/8] |= 1 << (i % 8)
 			}
 		}
-	default:
+	} else {
 		dst = append(dst, stringsLengths)
 		for _, at := range positions {
 			dst = binary.AppendUvarint(dst, uint64(len(src.At(int(at)))))
@@ -55,6 +66,21 @@ func appendStrings(dst []byte, src *Strings, positions []uint32) []byte {
 		dst = append(dst, src.At(int(at))...)
 	}
 	return dst
+}
+
+// repeats reports whether at most a quarter of the values are distinct, and
+// fills e.distinct if so. Most columns that are not so show it early.
+func (e *stringsEncoder) repeats(src *Strings, positions []uint32) bool {
+	const sample = 256
+	e.distinct.reset()
+	limit := len(positions) / 4
+	for i, at := range positions {
+		e.distinct.add(src.At(int(at)))
+		if n := len(e.distinct.Values); n > limit || i == sample && n > sample/2 {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeStrings decodes n values, which may alias raw.
@@ -68,6 +94,8 @@ func decodeStrings(raw []byte, n int) (*Strings, error) {
 		r.lengthStrings(s, n)
 	case stringsFixed:
 		r.fixedStrings(s, n)
+	case stringsDict:
+		r.dictStrings(s, n)
 	default:
 		r.bad = true
 	}
@@ -136,78 +164,23 @@ func (r *reader) fixedStrings(s *Strings, n int) {
 	s.Data = r.rest[:len(r.rest):len(r.rest)]
 }
 
-// appendDict appends a D column: the distinct values, then each row's index as
-// one, two or four bytes little-endian, as the number of values needs. A single
-// value needs no index.
-func appendDict(dst []byte, values *Strings, index []uint32) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(values.Ends)))
-	for i := range values.Ends {
-		dst = binary.AppendUvarint(dst, uint64(len(values.At(i))))
+func (r *reader) dictStrings(s *Strings, n int) {
+	d, err := decodeDict(r.rest, n)
+	if err != nil {
+		r.bad = true
+		return
 	}
-	dst = append(dst, values.Data...)
-	switch indexWidth(len(values.Ends)) {
-	case 1:
-		for _, i := range index {
-			dst = append(dst, byte(i))
-		}
-	case 2:
-		for _, i := range index {
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(i))
-		}
-	}
-	return dst
-}
-
-// indexWidth returns the bytes of an index into n values, n <= MaxRows.
-func indexWidth(n int) int {
-	switch {
-	case n == 1:
-		return 0
-	case n <= 1<<8:
-		return 1
-	}
-	return 2
-}
-
-// decodeDict decodes a D column of n rows. Its values may alias raw.
-func decodeDict(raw []byte, n int) (*Dict, error) {
-	r := reader{rest: raw}
-	d := &Dict{Index: make([]uint32, n)}
-	count := r.int(n)
-	r.check(count > 0 && count <= len(r.rest))
-	if !r.bad {
-		r.dictValues(d, count)
-	}
-	width := indexWidth(count)
-	index := r.bytes(n * width)
-	if r.bad || len(r.rest) > 0 {
-		return nil, fmt.Errorf("%w: bad dictionary", ErrCorrupt)
-	}
-	for i := range d.Index {
-		v := uint32(0)
-		switch width {
-		case 1:
-			v = uint32(index[i])
-		case 2:
-			v = uint32(binary.LittleEndian.Uint16(index[2*i:]))
-		}
-		if v >= uint32(count) {
-			return nil, fmt.Errorf("%w: bad index of a dictionary", ErrCorrupt)
-		}
-		d.Index[i] = v
-	}
-	return d, nil
-}
-
-func (r *reader) dictValues(d *Dict, count int) {
-	lengths := make([]uint64, count)
-	r.uvarints(lengths)
-	d.Values = make([][]byte, count)
-	for i, n := range lengths {
-		if n > uint64(len(r.rest)) {
+	total := 0
+	s.Ends = make([]uint32, n)
+	for i := range s.Ends {
+		if total += len(d.At(i)); total > maxSection {
 			r.bad = true
 			return
 		}
-		d.Values[i] = r.bytes(int(n))
+		s.Ends[i] = uint32(total)
+	}
+	s.Data = make([]byte, 0, total)
+	for i := range s.Ends {
+		s.Data = append(s.Data, d.At(i)...)
 	}
 }

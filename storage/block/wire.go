@@ -24,18 +24,32 @@ type field struct {
 	value      uint64
 }
 
-// nextField reads the field at message[pos:]. False: it is cut off or not
-// protobuf.
+// nextField reads the field at message[pos:], pos < len(message). False: it is
+// cut off or not protobuf.
 func nextField(message []byte, pos int) (f field, ok bool) {
-	tag, next := varint(message, pos)
-	if next < 0 || tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
-		return f, false
+	tag, next := uint64(message[pos]), pos+1
+	if tag >= 0x80 {
+		if tag, next = varint(message, pos); next < 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
+			return f, false
+		}
 	}
 	f = field{number: uint32(tag >> 3), wire: uint8(tag & 7), start: next}
+	if f.number == 0 {
+		return f, false
+	}
 	switch f.wire {
-	case wireVarint:
-		f.value, f.end = varint(message, next)
-		return f, f.end >= 0
+	case wireBytes:
+		var n uint64
+		if next < len(message) && message[next] < 0x80 {
+			n, next = uint64(message[next]), next+1
+		} else if n, next = varint(message, next); next < 0 {
+			return f, false
+		}
+		if n > uint64(len(message)-next) {
+			return f, false
+		}
+		f.start, f.end = next, next+int(n)
+		return f, true
 	case wireFixed64:
 		f.end = next + 8
 		if f.end > len(message) {
@@ -43,13 +57,9 @@ func nextField(message []byte, pos int) (f field, ok bool) {
 		}
 		f.value = binary.LittleEndian.Uint64(message[next:])
 		return f, true
-	case wireBytes:
-		n, next := varint(message, next)
-		if next < 0 || n > uint64(len(message)-next) {
-			return f, false
-		}
-		f.start, f.end = next, next+int(n)
-		return f, true
+	case wireVarint:
+		f.value, f.end = varint(message, next)
+		return f, f.end >= 0
 	}
 	n := protowire.ConsumeFieldValue(protowire.Number(f.number), protowire.Type(f.wire), message[next:])
 	f.end = next + n
@@ -91,6 +101,26 @@ func appendBytes(dst []byte, number int32, v []byte) []byte {
 
 func appendFixed64(dst []byte, number int32, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(appendTag(dst, number, wireFixed64), v)
+}
+
+// usualKeyValue takes a KeyValue message apart if it is a key and a value, in
+// either order (pdata writes the value first), of less than 128 bytes each.
+func usualKeyValue(message []byte) (key, value []byte, ok bool) {
+	const keyTag, valueTag = 1<<3 | wireBytes, 2<<3 | wireBytes
+	if len(message) < 4 || message[1] >= 0x80 {
+		return nil, nil, false
+	}
+	end := 2 + int(message[1])
+	if end+2 > len(message) || message[end+1] >= 0x80 || end+2+int(message[end+1]) != len(message) {
+		return nil, nil, false
+	}
+	switch {
+	case message[0] == keyTag && message[end] == valueTag:
+		return message[2:end], message[end+2:], true
+	case message[0] == valueTag && message[end] == keyTag:
+		return message[end+2:], message[2:end], true
+	}
+	return nil, nil, false
 }
 
 // keyValue takes a KeyValue message apart. Plain says that it is equal to one
