@@ -83,18 +83,15 @@ func newPending(r *otlp.Request, buf *[]byte) *pending {
 // are told not to wait for more.
 func (s *Store) admit(n int64) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.headBytes == 0 || s.headBytes+n <= s.opts.MaxHeadBytes {
+	fits := s.headBytes == 0 || s.headBytes+n <= s.opts.MaxHeadBytes
+	if fits {
 		s.headBytes += n
-		return true
 	}
-	for i := range s.signals {
-		if st := &s.signals[i]; len(st.pieces) > 0 {
-			st.flushTo = st.published
-			poke(s.wake[i])
-		}
+	s.mu.Unlock()
+	if !fits {
+		s.flush()
 	}
-	return false
+	return fits
 }
 
 // forget gives back what admit reserved.

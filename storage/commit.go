@@ -139,27 +139,24 @@ func (c *committer) encode(e entry) []byte {
 	return buf
 }
 
-// write does it all in one transaction. bbolt panics on a damaged page, which
-// must not end the process here.
+// write does it all in one transaction.
 func (c *committer) write(entries []entry, deletes []headKey, meta []byte) error {
-	return guard(func() error {
-		return c.s.head.Update(func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucketEntries)
-			if err := deleteFrom(b, c.next); err != nil {
+	return c.s.head.update(func(tx *bolt.Tx) error {
+		b := tx.Bucket(bucketEntries)
+		if err := deleteFrom(b, c.next); err != nil {
+			return err
+		}
+		for _, d := range deletes {
+			if err := b.DeleteBucket(numberKey(d.num)); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
 				return err
 			}
-			for _, d := range deletes {
-				if err := b.DeleteBucket(numberKey(d.num)); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
-					return err
-				}
+		}
+		for _, e := range entries {
+			if err := putValue(b, e.num, c.encode(e)); err != nil {
+				return err
 			}
-			for _, e := range entries {
-				if err := putValue(b, e.num, c.encode(e)); err != nil {
-					return err
-				}
-			}
-			return tx.Bucket(bucketMeta).Put(keyValue, meta)
-		})
+		}
+		return tx.Bucket(bucketMeta).Put(keyValue, meta)
 	})
 }
 

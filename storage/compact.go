@@ -135,9 +135,14 @@ func (s *Store) swap(p *partition, r *run, t totals) {
 	}
 	s.headBytes -= st.dropRun()
 	s.counters.compactErrors[r.sig-1] = ""
+	s.compactionEnded()
+	poke(s.nudge)
+}
+
+// compactionEnded wakes who waits for it; s.mu must be held.
+func (s *Store) compactionEnded() {
 	close(s.swapped)
 	s.swapped = make(chan struct{})
-	poke(s.nudge)
 }
 
 // release takes back an acquire.
@@ -152,5 +157,6 @@ func (s *Store) abandon(sig otlp.Signal, err error) {
 	s.mu.Lock()
 	s.signal(sig).frozen = 0
 	s.counters.compactErrors[sig-1] = err.Error()
+	s.compactionEnded()
 	s.mu.Unlock()
 }

@@ -24,7 +24,7 @@ type partition struct {
 	start int64 // Unix hour
 	gen   int
 	span  time.Duration
-	db    *bolt.DB
+	file
 
 	// Store.mu protects what follows.
 	refs    int                // the store's own and one for each snapshot; closed at 0
@@ -192,31 +192,29 @@ type encodedBlock struct {
 // write puts a run into the file, whole or not at all; t are the totals of its
 // signal with it.
 func (p *partition) write(r *run, t totals) error {
-	return guard(func() error {
-		return p.db.Update(func(tx *bolt.Tx) error {
-			blocks, index := tx.Bucket(bucketBlocks(r.sig)), tx.Bucket(bucketIndex(r.sig))
-			// Numbers only rise, so pages need no room for later insertions.
-			blocks.FillPercent, index.FillPercent = 0.9, 0.9
-			if err := deleteFrom(blocks, r.firstID); err != nil {
+	return p.update(func(tx *bolt.Tx) error {
+		blocks, index := tx.Bucket(bucketBlocks(r.sig)), tx.Bucket(bucketIndex(r.sig))
+		// Numbers only rise, so pages need no room for later insertions.
+		blocks.FillPercent, index.FillPercent = 0.9, 0.9
+		if err := deleteFrom(blocks, r.firstID); err != nil {
+			return err
+		}
+		if err := deleteKeysFrom(index, r.firstID); err != nil {
+			return err
+		}
+		for i := range r.blocks {
+			id := r.firstID + uint64(i)
+			if err := putValue(blocks, id, r.blocks[i].bytes); err != nil {
 				return err
 			}
-			if err := deleteKeysFrom(index, r.firstID); err != nil {
+			if err := index.Put(numberKey(id), appendHeader(nil, &r.blocks[i].header)); err != nil {
 				return err
 			}
-			for i := range r.blocks {
-				id := r.firstID + uint64(i)
-				if err := putValue(blocks, id, r.blocks[i].bytes); err != nil {
-					return err
-				}
-				if err := index.Put(numberKey(id), appendHeader(nil, &r.blocks[i].header)); err != nil {
-					return err
-				}
-			}
-			if err := apply(tx.Bucket(bucketApplied), r); err != nil {
-				return err
-			}
-			return putTotals(tx.Bucket(bucketPart), r.sig, t)
-		})
+		}
+		if err := apply(tx.Bucket(bucketApplied), r); err != nil {
+			return err
+		}
+		return putTotals(tx.Bucket(bucketPart), r.sig, t)
 	})
 }
 
@@ -269,7 +267,7 @@ func (s *Store) acquire(start int64) (*partition, error) {
 	s.createMu.Lock()
 	defer s.createMu.Unlock()
 	s.mu.Lock()
-	if p := s.writable[start]; p != nil && p.bytes < s.tune.genBytes {
+	if p := s.writable[start]; p != nil && p.bytes < s.tune.genBytes && !p.unwritable.Load() {
 		p.writers++
 		s.mu.Unlock()
 		return p, nil

@@ -69,8 +69,8 @@ func (s *Store) openHead() error {
 	if err != nil {
 		return fmt.Errorf("%w (moving the file away gives up the newest records, and the rest can be served)", err)
 	}
-	s.head = db
-	err = db.Update(func(tx *bolt.Tx) error {
+	s.head.db = db
+	err = s.head.update(func(tx *bolt.Tx) error {
 		_, err1 := tx.CreateBucketIfNotExists(bucketEntries)
 		_, err2 := tx.CreateBucketIfNotExists(bucketMeta)
 		return errors.Join(err1, err2)
@@ -110,8 +110,8 @@ func openChecked(path string, mapBytes int64) (*bolt.DB, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = guard(func() error { return db.View(visitPages) })
-		if err := errors.Join(err, db.Close()); err != nil {
+		f := file{db: db}
+		if err := errors.Join(f.view(visitPages), f.close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 	}
@@ -183,9 +183,7 @@ func (s *Store) openPartition(name string, applied ranges) error {
 		s.addPartition(p)
 		return nil
 	}
-	if p.db != nil {
-		err = errors.Join(err, p.db.Close())
-	}
+	err = errors.Join(err, p.close())
 	if isSystemError(err) || errors.Is(err, errNewer) {
 		return fmt.Errorf("cannot open partition %s: %w", name, err)
 	}
@@ -213,26 +211,24 @@ func (s *Store) loadPartition(p *partition, applied ranges) error {
 	var blocks [numSignals][]*blockRef
 	notes := make(ranges)
 	var lost uint64
-	err = guard(func() error {
-		return db.View(func(tx *bolt.Tx) error {
-			info, err := readPartInfo(tx, p.start)
-			if err != nil {
+	err = p.view(func(tx *bolt.Tx) error {
+		info, err := readPartInfo(tx, p.start)
+		if err != nil {
+			return err
+		}
+		p.span = time.Duration(info.spanHours) * time.Hour
+		for i, sig := range otlp.Signals {
+			if blocks[i], err = readIndex(tx, p, sig); err != nil {
 				return err
 			}
-			p.span = time.Duration(info.spanHours) * time.Hour
-			for i, sig := range otlp.Signals {
-				if blocks[i], err = readIndex(tx, p, sig); err != nil {
-					return err
-				}
-				for _, b := range blocks[i] {
-					p.totals[i].add(&b.header)
-				}
-				if want, got := info.totals[i].Blocks, uint64(len(blocks[i])); got < want {
-					lost += want - got
-				}
+			for _, b := range blocks[i] {
+				p.totals[i].add(&b.header)
 			}
-			return notes.read(tx)
-		})
+			if want, got := info.totals[i].Blocks, uint64(len(blocks[i])); got < want {
+				lost += want - got
+			}
+		}
+		return notes.read(tx)
 	})
 	if err != nil {
 		return err
@@ -319,7 +315,7 @@ func (s *Store) openWritable() error {
 		if !starts[p.start] || p.gen != s.gens[p.start] || p.span != s.opts.PartitionSpan || p.bytes >= s.tune.genBytes {
 			continue
 		}
-		if err := p.db.Close(); err != nil {
+		if err := p.close(); err != nil {
 			return err
 		}
 		db, err := openChecked(s.path(p.name), s.tune.genBytes)

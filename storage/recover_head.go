@@ -75,28 +75,26 @@ func (r ranges) highest() (highest uint64) {
 // brought back from elsewhere.
 func (s *Store) readHead(c *committer, applied ranges) error {
 	next, lost := applied.highest()+1, false
-	err := guard(func() error {
-		return s.head.View(func(tx *bolt.Tx) error {
-			entries, meta := tx.Bucket(bucketEntries), tx.Bucket(bucketMeta)
-			if v := meta.Get(keyValue); v != nil {
-				n, seq, err := s.decodeState(v)
-				if errors.Is(err, errNewer) {
-					return err
-				}
-				if err != nil {
-					lost = true
-					s.log.Error("the counters are lost", "file", headName, "error", err)
-				}
-				next, c.seq = max(next, n), seq
+	err := s.head.view(func(tx *bolt.Tx) error {
+		entries, meta := tx.Bucket(bucketEntries), tx.Bucket(bucketMeta)
+		if v := meta.Get(keyValue); v != nil {
+			n, seq, err := s.decodeState(v)
+			if errors.Is(err, errNewer) {
+				return err
 			}
-			return entries.ForEach(func(k, _ []byte) error {
-				num, err := numberOf(k)
-				if err != nil {
-					return err
-				}
-				next = max(next, num+1)
-				return s.readEntry(num, value(entries, k), applied)
-			})
+			if err != nil {
+				lost = true
+				s.log.Error("the counters are lost", "file", headName, "error", err)
+			}
+			next, c.seq = max(next, n), seq
+		}
+		return entries.ForEach(func(k, _ []byte) error {
+			num, err := numberOf(k)
+			if err != nil {
+				return err
+			}
+			next = max(next, num+1)
+			return s.readEntry(num, value(entries, k), applied)
 		})
 	})
 	c.next = next

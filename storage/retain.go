@@ -91,7 +91,7 @@ func (s *Store) drop(parts []*partition) {
 	}
 	s.mu.Unlock()
 	for _, p := range unused {
-		if err := p.db.Close(); err != nil {
+		if err := p.close(); err != nil {
 			s.log.Error("cannot close a partition", "file", p.name, "error", err)
 		}
 	}

@@ -184,7 +184,7 @@ func (c candidate) read(f func(*block.Block) error) error {
 // read opens the block in a transaction of its own: one that lingers would make
 // the file keep pages that its writer has freed.
 func (r *blockRef) read(f func(*block.Block) error) error {
-	tx, err := r.part.begin()
+	tx, err := r.part.begin(false)
 	if err != nil {
 		return err
 	}
@@ -198,14 +198,6 @@ func (r *blockRef) read(f func(*block.Block) error) error {
 		return err
 	}
 	return guardFaults(func() error { return f(b) })
-}
-
-func (p *partition) begin() (tx *bolt.Tx, err error) {
-	err = guard(func() (err error) {
-		tx, err = p.db.Begin(false)
-		return err
-	})
-	return tx, err
 }
 
 func (r *blockRef) open(tx *bolt.Tx) (*block.Block, error) {

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"sonde/storage/otlp"
 )
 
@@ -46,7 +44,7 @@ type Store struct {
 	opts Options
 	tune tuning
 	log  *slog.Logger
-	head *bolt.DB
+	head file
 
 	queue   chan *pending             // to the committer
 	nudge   chan struct{}             // capacity 1: the committer has deletes to do
@@ -68,7 +66,7 @@ type Store struct {
 	parts     []*partition         // by start, then generation; copied on write
 	writable  map[int64]*partition // by start hour: where compactors write
 	gens      map[int64]int        // highest generation of a start hour that was ever seen
-	swapped   chan struct{}        // closed and replaced at each change of a head
+	swapped   chan struct{}        // closed and replaced when a compaction ends
 	counters  counters
 
 	closeOnce sync.Once
@@ -174,12 +172,10 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	var errs []error
 	for _, p := range s.parts {
-		errs = append(errs, p.db.Close())
+		errs = append(errs, p.close())
 	}
 	s.parts = nil
-	if s.head != nil {
-		errs = append(errs, s.head.Close())
-	}
+	errs = append(errs, s.head.close())
 	return errors.Join(errs...)
 }
 
@@ -216,16 +212,7 @@ func (s *Store) WaitCompacted(ctx context.Context) error {
 		return err
 	}
 	defer s.leave()
-	var targets [numSignals]uint64
-	s.mu.Lock()
-	for i := range s.signals {
-		targets[i] = s.signals[i].published
-		s.signals[i].flushTo = targets[i]
-	}
-	s.mu.Unlock()
-	for _, w := range s.wake {
-		poke(w)
-	}
+	targets := s.flush()
 	for {
 		s.mu.Lock()
 		waiting, swapped := false, s.swapped
@@ -244,6 +231,19 @@ func (s *Store) WaitCompacted(ctx context.Context) error {
 			return ErrClosed
 		}
 	}
+}
+
+// flush makes all that is in the head due, and returns the newest entry number
+// of each signal.
+func (s *Store) flush() (targets [numSignals]uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.signals {
+		st := &s.signals[i]
+		targets[i], st.flushTo = st.published, st.published
+		poke(s.wake[i])
+	}
+	return targets
 }
 
 // hasUpTo reports whether the head holds an entry with a number up to num.
