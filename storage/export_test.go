@@ -45,3 +45,51 @@ func (s *Store) HeadPieces() int {
 	}
 	return n
 }
+
+// HoldCompactors stops compactions before they write, until release.
+func (s *Store) HoldCompactors() (release func()) {
+	s.createMu.Lock()
+	return s.createMu.Unlock
+}
+
+// PutChecksum makes a changed value valid again.
+var PutChecksum = putChecksum
+
+// WaitHeadEmpty returns once compactions that are due have emptied the head.
+// It makes none due.
+func (s *Store) WaitHeadEmpty(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		swapped, rows := s.swapped, 0
+		for i := range s.signals {
+			rows += s.signals[i].headRows
+		}
+		s.mu.Unlock()
+		if rows == 0 {
+			return
+		}
+		select {
+		case <-swapped:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// FlushIntoFailure makes compactions due and returns when one has failed.
+func (s *Store) FlushIntoFailure(ctx context.Context) {
+	s.flush()
+	for {
+		s.mu.Lock()
+		swapped, failure := s.swapped, s.counters.lastError()
+		s.mu.Unlock()
+		if failure != "" {
+			return
+		}
+		select {
+		case <-swapped:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
