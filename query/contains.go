@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -35,10 +36,13 @@ func newNeedle(s string) *needle {
 	n.ascii = strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	n.wide = !n.ascii || strings.ContainsAny(text, "ks")
 	n.inInt = strings.Trim(text, "-0123456789") == ""
-	n.inDouble = strings.Trim(text, "+-.0123456789e") == "" ||
-		strings.Contains("nan", text) || strings.Contains("-infinity", text)
-	n.inBool = strings.Contains("true", text) || strings.Contains("false", text)
+	n.inDouble = strings.Trim(text, "+-.0123456789e") == "" || isPart(text, "nan", "-infinity")
+	n.inBool = isPart(text, "true", "false")
 	return n
+}
+
+func isPart(text string, of ...string) bool {
+	return slices.ContainsFunc(of, func(whole string) bool { return strings.Contains(whole, text) })
 }
 
 // in reports whether text contains the needle.

@@ -42,7 +42,7 @@ func (w *world) compare(t *testing.T) {
 	outer := w.t
 	w.t = t
 	defer func() { w.t = outer }()
-	for range 60 {
+	for range 40 {
 		w.compareLogs()
 		w.compareSpans()
 		w.comparePoints()

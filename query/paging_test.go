@@ -72,7 +72,7 @@ func TestPaging(t *testing.T) {
 				f.Before = page.Next
 				at := f.Before.TimeUnixNano
 				w.addLogs(numbered(next, at, at, at+1, at, base+10000, at, at))
-				if w.r.IntN(2) == 0 {
+				if w.r.IntN(3) == 0 {
 					w.compact()
 				}
 			}

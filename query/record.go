@@ -14,19 +14,19 @@ import (
 	"sonde/storage/otlp"
 )
 
-// Resource and Scope are shared between the items of an answer that came from
-// equal ones: compare pointers to hoist them.
-type (
-	Resource struct {
-		pcommon.Resource
-		SchemaURL string
-		Service   string // attribute service.name, "" when absent
-	}
-	Scope struct {
-		pcommon.InstrumentationScope
-		SchemaURL string
-	}
-)
+// Resource is where items came from. The items of an answer that came from equal
+// resources share one: compare pointers to hoist them.
+type Resource struct {
+	pcommon.Resource
+	SchemaURL string
+	Service   string // attribute service.name, "" when absent
+}
+
+// Scope is the instrumentation scope of items, shared as Resource is.
+type Scope struct {
+	pcommon.InstrumentationScope
+	SchemaURL string
+}
 
 // LogRecord is one log record with where it came from.
 type LogRecord struct {
@@ -73,7 +73,7 @@ type item struct {
 	message                 []byte
 }
 
-// strings of envelopes that occurred, so that equal ones are kept once.
+// envelopes are those that occurred, so that equal ones are kept once.
 type envelopes map[string]string
 
 func (e envelopes) intern(b []byte) string {

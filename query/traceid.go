@@ -76,7 +76,7 @@ func nibble(c byte) int {
 // maxCandidates is how many trace ids an AmbiguousError names at most.
 const maxCandidates = 10
 
-// AmbiguousError: a trace id prefix fits several traces.
+// AmbiguousError is returned when a trace id prefix fits several traces.
 type AmbiguousError struct {
 	// Candidates are some of the traces, at most ten, by id.
 	Candidates []pcommon.TraceID

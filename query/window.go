@@ -52,7 +52,7 @@ func (w window) holds(h *block.Header) bool {
 
 // holdsAll reports whether the window admits all rows of a block.
 func (w window) holdsAll(h *block.Header) bool {
-	return w.holds(h) && !(w.tied && h.MaxTime == w.to)
+	return w.holds(h) && (!w.tied || h.MaxTime < w.to)
 }
 
 // choose puts the rows of a block that lie in the window into s, ties aside.
