@@ -15,7 +15,10 @@ type fault struct {
 	path    []string // field names, innermost first
 }
 
-const faultTruncated = "cut off"
+const (
+	faultTruncated = "cut off"
+	faultGroupEnd  = "end of a group that did not start"
+)
 
 // varintFault tells why the varint that ended at buf[next:] is wrong.
 func varintFault(buf []byte, next int) string {

@@ -3,22 +3,22 @@ package otlp_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"sonde/storage/otlp"
 )
 
 // filler sets every field of a message, by reflection, each to another value.
 type filler struct {
+	lists  int // how long lists are, at the upper levels
 	n      uint64
 	oneofs map[protoreflect.FullName]int // how often each was filled
 }
@@ -59,11 +59,11 @@ func (f *filler) takesTurn(o protoreflect.OneofDescriptor, fd protoreflect.Field
 func (f *filler) length(fd protoreflect.FieldDescriptor, depth int) int {
 	switch {
 	case fd.Name() == "metrics":
-		return 10 // two of each kind
+		return 5 * f.lists // each kind
 	case depth > 7:
 		return 1
 	}
-	return 2
+	return f.lists
 }
 
 func (f *filler) value(fd protoreflect.FieldDescriptor, v protoreflect.Value, depth int) protoreflect.Value {
@@ -97,12 +97,20 @@ func (f *filler) value(fd protoreflect.FieldDescriptor, v protoreflect.Value, de
 	panic("no value for " + fd.FullName())
 }
 
-// full returns m with every field of every message in it set.
-func full[M proto.Message](m M) M {
-	f := &filler{oneofs: make(map[protoreflect.FullName]int)}
+// full returns m with every field of every message in it set, and lists of the
+// given length.
+func full[M proto.Message](m M, lists int) M {
+	f := &filler{lists: lists, oneofs: make(map[protoreflect.FullName]int)}
 	f.fill(m.ProtoReflect(), 0)
+	values := (&commonpb.AnyValue{}).ProtoReflect().Descriptor().Oneofs().ByName("value")
+	if turns := f.oneofs[values.FullName()]; lists >= fullLists && turns < values.Fields().Len() {
+		panic("not every kind of value had its turn")
+	}
 	return m
 }
+
+// fullLists is a length of lists that gives every kind of value its turn.
+const fullLists = 3
 
 func marshal(t testing.TB, m proto.Message) []byte {
 	t.Helper()
@@ -113,19 +121,16 @@ func marshal(t testing.TB, m proto.Message) []byte {
 	return raw
 }
 
-func fullResourceLogs() *logspb.ResourceLogs    { return full(&logspb.ResourceLogs{}) }
-func fullResourceSpans() *tracepb.ResourceSpans { return full(&tracepb.ResourceSpans{}) }
-func fullResourceMetrics() *metricspb.ResourceMetrics {
-	return full(&metricspb.ResourceMetrics{})
-}
-
 // fullRequests returns a request of each signal with all that OTLP has, in one
 // resource.
-func fullRequests(t testing.TB) map[otlp.Signal][]byte {
+func fullRequests(t testing.TB, lists int) map[otlp.Signal][]byte {
 	return map[otlp.Signal][]byte{
-		otlp.Logs:    marshal(t, &logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{fullResourceLogs()}}),
-		otlp.Traces:  marshal(t, &tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{fullResourceSpans()}}),
-		otlp.Metrics: marshal(t, &metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{fullResourceMetrics()}}),
+		otlp.Logs: marshal(t, &logspb.LogsData{
+			ResourceLogs: []*logspb.ResourceLogs{full(&logspb.ResourceLogs{}, lists)}}),
+		otlp.Traces: marshal(t, &tracepb.TracesData{
+			ResourceSpans: []*tracepb.ResourceSpans{full(&tracepb.ResourceSpans{}, lists)}}),
+		otlp.Metrics: marshal(t, &metricspb.MetricsData{
+			ResourceMetrics: []*metricspb.ResourceMetrics{full(&metricspb.ResourceMetrics{}, lists)}}),
 	}
 }
 
@@ -171,14 +176,14 @@ func checkItems(t *testing.T, s otlp.Signal, payload []byte, want []proto.Messag
 		if err := proto.Unmarshal(decodeItem(t, r, item), got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want[i], got, protocmp.Transform()); diff != "" {
-			t.Errorf("item %d of %v differs (-want +got):\n%s", i, s, diff)
+		if !proto.Equal(want[i], got) { // not cmp.Diff: values nested deeply take it forever
+			t.Errorf("item %d of %v = %s, want %s", i, s, got, want[i])
 		}
 	}
 }
 
 func TestNothingIsLostLogs(t *testing.T) {
-	rl := fullResourceLogs()
+	rl := full(&logspb.ResourceLogs{}, fullLists)
 	var want []proto.Message
 	for _, sl := range rl.ScopeLogs {
 		for _, record := range sl.LogRecords {
@@ -190,11 +195,11 @@ func TestNothingIsLostLogs(t *testing.T) {
 			}}})
 		}
 	}
-	checkItems(t, otlp.Logs, fullRequests(t)[otlp.Logs], want)
+	checkItems(t, otlp.Logs, fullRequests(t, fullLists)[otlp.Logs], want)
 }
 
 func TestNothingIsLostTraces(t *testing.T) {
-	rs := fullResourceSpans()
+	rs := full(&tracepb.ResourceSpans{}, fullLists)
 	var want []proto.Message
 	for _, ss := range rs.ScopeSpans {
 		for _, span := range ss.Spans {
@@ -206,11 +211,11 @@ func TestNothingIsLostTraces(t *testing.T) {
 			}}})
 		}
 	}
-	checkItems(t, otlp.Traces, fullRequests(t)[otlp.Traces], want)
+	checkItems(t, otlp.Traces, fullRequests(t, fullLists)[otlp.Traces], want)
 }
 
 func TestNothingIsLostMetrics(t *testing.T) {
-	rm := fullResourceMetrics()
+	rm := full(&metricspb.ResourceMetrics{}, fullLists)
 	var want []proto.Message
 	for _, sm := range rm.ScopeMetrics {
 		for _, m := range sm.Metrics {
@@ -224,7 +229,7 @@ func TestNothingIsLostMetrics(t *testing.T) {
 			}
 		}
 	}
-	checkItems(t, otlp.Metrics, fullRequests(t)[otlp.Metrics], want)
+	checkItems(t, otlp.Metrics, fullRequests(t, fullLists)[otlp.Metrics], want)
 }
 
 // points returns the list of data points of a metric.

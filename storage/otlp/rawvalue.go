@@ -177,7 +177,7 @@ func appendRawMap(dst, raw []byte, depth int) ([]byte, bool) {
 		if !keys.add(key) {
 			continue
 		}
-		dst = appendComma(dst, keys.len()-1)
+		dst = appendComma(dst, keys.n-1)
 		dst = appendQuoted(dst, key)
 		dst = append(dst, ':')
 		if dst, ok = v.appendJSON(dst, depth); !ok {

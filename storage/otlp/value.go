@@ -63,7 +63,7 @@ func appendJSONMap(dst []byte, m pcommon.Map) []byte {
 		if !keys.add(key) {
 			continue
 		}
-		dst = appendComma(dst, keys.len()-1)
+		dst = appendComma(dst, keys.n-1)
 		dst = appendQuoted(dst, key)
 		dst = append(dst, ':')
 		dst = AppendJSON(dst, v)
@@ -181,35 +181,37 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', c)
 }
 
-// keySet remembers the keys of one map, of which nearly all have few.
-type keySet[T string | []byte] struct {
-	few  []T
-	many map[string]struct{}
-}
-
 // fewKeys is where looking at each key starts to cost more than hashing.
 const fewKeys = 16
+
+// keySet remembers the keys of one map, of which nearly all have few.
+type keySet[T string | []byte] struct {
+	few  [fewKeys]T
+	n    int
+	many map[string]struct{} // all keys once they are more than few
+}
 
 // add reports whether the key is new.
 func (s *keySet[T]) add(key T) bool {
 	if s.many != nil {
-		n := len(s.many)
 		s.many[string(key)] = struct{}{}
-		return len(s.many) > n
+		added := len(s.many) > s.n
+		s.n = len(s.many)
+		return added
 	}
-	for _, k := range s.few {
+	for _, k := range s.few[:s.n] {
 		if string(k) == string(key) {
 			return false
 		}
 	}
-	s.few = append(s.few, key)
-	if len(s.few) > fewKeys {
-		s.many = make(map[string]struct{}, 4*fewKeys)
-		for _, k := range s.few {
-			s.many[string(k)] = struct{}{}
-		}
+	if s.n < fewKeys {
+		s.few[s.n] = key
+		s.n++
+		return true
 	}
-	return true
+	s.many = make(map[string]struct{}, 4*fewKeys)
+	for _, k := range s.few {
+		s.many[string(k)] = struct{}{}
+	}
+	return s.add(key)
 }
-
-func (s *keySet[T]) len() int { return max(len(s.few), len(s.many)) }

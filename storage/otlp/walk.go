@@ -247,10 +247,14 @@ func (w *walker) tag(buf []byte, pos int) (num uint32, wire uint8, next int) {
 
 // skipAny returns the position behind a value of any wire type.
 func (w *walker) skipAny(buf []byte, pos int, num uint32, wire uint8) int {
-	if wire == wireStart {
-		return w.group(buf, pos, num, 0)
+	if wire != wireStart {
+		return w.skip(buf, pos, wire)
 	}
-	return w.skip(buf, pos, wire)
+	next := w.group(buf, pos, num, 0)
+	if next < 0 {
+		w.fault.reason = "bad group: " + w.fault.reason
+	}
+	return next
 }
 
 // skip returns the position behind a value that is no group.
@@ -266,7 +270,7 @@ func (w *walker) skip(buf []byte, pos int, wire uint8) int {
 		n, next := w.length(buf, pos)
 		return next + n // a failure has length 0
 	case wireEnd:
-		return w.fail(pos, "end of a group that did not start")
+		return w.fail(pos, faultGroupEnd)
 	}
 	return w.fail(pos, "invalid wire type")
 }
@@ -274,7 +278,7 @@ func (w *walker) skip(buf []byte, pos int, wire uint8) int {
 // group skips the fields of a group up to and with its end tag.
 func (w *walker) group(buf []byte, pos int, num uint32, depth int) int {
 	if depth > MaxDepth {
-		return w.fail(pos, "groups nested too deeply")
+		return w.fail(pos, "nested too deeply")
 	}
 	for pos >= 0 && pos < len(buf) {
 		var inner uint32
@@ -286,7 +290,7 @@ func (w *walker) group(buf []byte, pos int, num uint32, depth int) int {
 		switch wire {
 		case wireEnd:
 			if inner != num {
-				return w.fail(start, "end of a group that did not start")
+				return w.fail(start, faultGroupEnd)
 			}
 			return pos
 		case wireStart:

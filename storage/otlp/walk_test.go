@@ -110,8 +110,8 @@ func TestWalkMalformed(t *testing.T) {
 		{"length of 2^63", otlp.Logs, msg(tag(1, 2), protowire.AppendVarint(nil, 1<<63)), "cut off"},
 		{"length past its parent", otlp.Logs, msg(field(1, wire{0x0a, 0x05}), field(1, "")), "resource_logs.resource at byte 3: cut off"},
 		{"end of no group", otlp.Logs, tag(9, protowire.EndGroupType), "end of a group that did not start"},
-		{"group without end", otlp.Logs, tag(9, protowire.StartGroupType), "cut off"},
-		{"group with another's end", otlp.Logs, msg(tag(9, protowire.StartGroupType), tag(8, protowire.EndGroupType)), "end of a group that did not start"},
+		{"group without end", otlp.Logs, tag(9, protowire.StartGroupType), "bad group: cut off"},
+		{"group with another's end", otlp.Logs, msg(tag(9, protowire.StartGroupType), tag(8, protowire.EndGroupType)), "bad group: end of a group that did not start"},
 		{"group for a known field", otlp.Logs, group(1), "resource_logs at byte 0: wrong wire type start of group"},
 		{"malformed point of an overwritten kind", otlp.Metrics,
 			inScope(field(2, msg(field(5, field(1, varint(3, 1))), field(7, "")))), "gauge.data_points.time_unix_nano"},
@@ -167,7 +167,7 @@ func TestWalkDepth(t *testing.T) {
 
 // TestWalkTruncated cuts a request of each signal at every byte.
 func TestWalkTruncated(t *testing.T) {
-	for signal, payload := range fullRequests(t) {
+	for signal, payload := range fullRequests(t, 1) {
 		mustWalk(t, signal, payload)
 		for n := range len(payload) {
 			cut := payload[:n:n]
