@@ -39,14 +39,7 @@ var services = map[otlp.Signal]string{
 // service. Generated stubs would decode requests, so the services are described
 // by hand.
 func (r *Receiver) newGRPCServer() (*grpc.Server, *health.Server) {
-	server := grpc.NewServer(
-		grpc.ForceServerCodecV2(newRawCodec()),
-		grpc.MaxRecvMsgSize(int(r.options.MaxBodyBytes)),
-		grpc.MaxConcurrentStreams(maxStreams),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
-		grpc.UnaryInterceptor(r.recoverUnary),
-		grpc.StreamInterceptor(r.guardStream),
-	)
+	server := grpc.NewServer(append(r.serverOptions(), grpc.ForceServerCodecV2(newRawCodec()))...)
 	states := health.NewServer()
 	for signal, name := range services {
 		server.RegisterService(&grpc.ServiceDesc{
@@ -58,6 +51,17 @@ func (r *Receiver) newGRPCServer() (*grpc.Server, *health.Server) {
 	}
 	grpc_health_v1.RegisterHealthServer(server, states)
 	return server, states
+}
+
+// serverOptions are the settings of the server but for its codec.
+func (r *Receiver) serverOptions() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(int(r.options.MaxBodyBytes)),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
+		grpc.UnaryInterceptor(r.recoverUnary),
+		grpc.StreamInterceptor(r.guardStream),
+	}
 }
 
 // exportMethod returns the handler of one Export method. The message is read

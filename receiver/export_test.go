@@ -1,0 +1,4 @@
+package receiver
+
+// ServerOptions lets a benchmark serve something else with the same settings.
+var ServerOptions = (*Receiver).serverOptions
