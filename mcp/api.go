@@ -14,16 +14,16 @@ import (
 func (s *Server) serveStats(c echo.Context) error {
 	r := c.Request()
 	if !s.guard.allows(r) {
-		return writeProblem(c, http.StatusForbidden, foreignText)
+		return foreign.write(c)
 	}
 	s.guard.preflight(c.Response(), r)
-	p, ok := s.authenticate(c)
-	if !ok {
-		return nil
+	p, refused := s.authenticate(c)
+	if refused != nil {
+		return refused.write(c)
 	}
 	if !p.May(telemetryStats) {
 		s.audit(p, telemetryStats, nil, "refused: not in the role "+p.Role.Name)
-		return writeProblem(c, http.StatusForbidden, "your role does not have this")
+		return problem{http.StatusForbidden, "your role does not have this"}.write(c)
 	}
 	result := s.statsResult(s.stats.Stats())
 	tag, err := entityTag(result)

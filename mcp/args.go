@@ -84,9 +84,9 @@ func (a *arguments) list(name string) []string { l, _ := a.value[name].([]string
 // number returns a number, 0 when absent.
 func (a *arguments) number(name string) float64 { n, _ := a.value[name].(float64); return n }
 
-// whole returns a whole number, otherwise when absent.
-func (a *arguments) whole(name string, otherwise int) int {
-	if n, has := a.value[name].(float64); has {
+// limit returns the argument limit, otherwise when absent.
+func (a *arguments) limit(otherwise int) int {
+	if n, has := a.value["limit"].(float64); has {
 		return int(n)
 	}
 	return otherwise
@@ -114,7 +114,7 @@ func decodeArguments(t *tool, f face, raw json.RawMessage) (arguments, error) {
 		raw, has := a.sent[arg.name]
 		if !has {
 			if arg.required {
-				return a, a.wrong(arg.name, "missing argument "+arg.name)
+				return a, a.wrong(arg.name, "missing argument "+arg.name+"; "+t.takes(f))
 			}
 			continue
 		}
@@ -164,7 +164,7 @@ func (a *arguments) place(fields map[string]json.RawMessage) error {
 			continue
 		}
 		if _, twice := a.sent[arg.name]; twice {
-			return a.wrong(arg.name, arg.name+" is given twice, under another of its names too")
+			return a.wrong("", arg.name+" is given twice, under another of its names too")
 		}
 		if a.sent == nil {
 			a.sent = make(map[string]json.RawMessage, len(fields))
@@ -300,14 +300,14 @@ func (a *argument) mistyped(want string, raw json.RawMessage) error {
 // wrong returns the error about one argument ("" for none in particular), with
 // the nearest right call.
 func (a *arguments) wrong(name, what string) error {
-	return &argumentError{fmt.Sprintf("%s; %s; try %s", what, a.tool.takes(a.face), a.nearest(name, ""))}
+	return &argumentError{what + "; try " + a.nearest(name, "")}
 }
 
 // unknown returns the error about a name that is no argument of the tool.
 func (a *arguments) unknown(name string, raw json.RawMessage) error {
 	what := "unknown argument " + quoted(name)
 	if len(a.tool.arguments) == 0 {
-		return a.wrong("", what)
+		return a.wrong("", what+"; "+a.tool.takes(a.face))
 	}
 	near := a.tool.nearestArgument(name)
 	value := near.example

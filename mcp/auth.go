@@ -10,26 +10,22 @@ import (
 	"sonde/storage/accounts"
 )
 
-// authenticate finds the caller by the bearer token of the request. When it
-// can't, it has answered and reports false. Nothing in the answer tells a
-// revoked token from one that never was.
-func (s *Server) authenticate(c echo.Context) (accounts.Principal, bool) {
+// authenticate finds the caller by the bearer token of the request. Nothing in
+// the problem tells a revoked token from one that never was.
+func (s *Server) authenticate(c echo.Context) (accounts.Principal, *problem) {
 	token, sent := bearer(c.Request().Header)
 	if token == "" {
-		unauthorized(c, sent)
-		return accounts.Principal{}, false
+		return accounts.Principal{}, unauthorized(c, sent)
 	}
 	p, err := s.db.Authenticate(token)
 	if err == nil {
-		return p, true
+		return p, nil
 	}
 	if errors.Is(err, accounts.ErrNoToken) {
-		unauthorized(c, true)
-		return accounts.Principal{}, false
+		return accounts.Principal{}, unauthorized(c, true)
 	}
 	s.o.Log.Error("cannot authenticate", "error", err)
-	writeProblem(c, http.StatusServiceUnavailable, "cannot check the token now")
-	return accounts.Principal{}, false
+	return accounts.Principal{}, &problem{http.StatusServiceUnavailable, "cannot check the token now"}
 }
 
 // bearer returns the token of the Authorization header, "" when there is not
@@ -48,13 +44,13 @@ func bearer(h http.Header) (token string, sent bool) {
 	return token, sent
 }
 
-// unauthorized answers 401 by RFC 6750 section 3: an error code only when a
+// unauthorized is the problem of a missing or bad token, by RFC 6750 section 3: an error code only when a
 // token was sent.
-func unauthorized(c echo.Context, sent bool) {
+func unauthorized(c echo.Context, sent bool) *problem {
 	challenge := `Bearer realm="sonde"`
 	if sent {
 		challenge += `, error="invalid_token"`
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, challenge)
-	writeProblem(c, http.StatusUnauthorized, "a valid token is required: Authorization: Bearer sonde_...")
+	return &problem{http.StatusUnauthorized, "a valid token is required: Authorization: Bearer sonde_..."}
 }

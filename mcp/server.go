@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -31,24 +30,25 @@ func (f face) spell(name string) string {
 	return name
 }
 
-const foreignText = "this Host or Origin is not allowed: see http.allowed_hosts and http.allowed_origins"
+// foreign is the problem of a request that the guard does not allow.
+var foreign = problem{http.StatusForbidden, "this Host or Origin is not allowed: see http.allowed_hosts and http.allowed_origins"}
 
 // serveMCP answers /mcp.
 func (s *Server) serveMCP(c echo.Context) error {
 	r := c.Request()
 	if !s.guard.allows(r) {
-		return writeProblem(c, http.StatusForbidden, foreignText)
+		return foreign.write(c)
 	}
 	if s.guard.preflight(c.Response(), r) {
 		return nil
 	}
 	if r.Method != http.MethodPost {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
-		return writeProblem(c, http.StatusMethodNotAllowed, "send JSON-RPC by POST; there is no stream to GET")
+		return problem{http.StatusMethodNotAllowed, "send JSON-RPC by POST; there is no stream to GET"}.write(c)
 	}
-	p, ok := s.authenticate(c)
-	if !ok {
-		return nil
+	p, refused := s.authenticate(c)
+	if refused != nil {
+		return refused.write(c)
 	}
 	f, failure := s.readFace(r)
 	if failure == nil {
@@ -157,11 +157,16 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 	return c.Blob(status, echo.MIMEApplicationJSON, body)
 }
 
-// writeProblem sends a failure that comes before any JSON-RPC.
-func writeProblem(c echo.Context, status int, text string) error {
-	body, err := json.Marshal(map[string]string{"error": text})
+// problem is a failure that comes before any JSON-RPC.
+type problem struct {
+	status int
+	text   string
+}
+
+func (p problem) write(c echo.Context) error {
+	body, err := marshal(map[string]string{"error": p.text})
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, status, body)
+	return writeJSON(c, p.status, body)
 }

@@ -110,3 +110,27 @@ func when(t time.Time) string {
 	}
 	return t.UTC().Format(time.RFC3339)
 }
+
+// tableJSON returns a table for programs: its rows under their noun, how many
+// there are in all, and what was taken otherwise than it was sent.
+func tableJSON[T any](noun string, rows []T, total int, notes []string) (reply, error) {
+	v := map[string]any{noun: notNil(rows), "total": total}
+	if len(notes) > 0 {
+		v["notes"] = notes
+	}
+	return jsonReply(v)
+}
+
+// jsonReply returns the reply for programs.
+func jsonReply(v any) (reply, error) {
+	b, err := marshal(v)
+	return reply{json: b}, err
+}
+
+// notNil makes an empty list [] in JSON, not null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

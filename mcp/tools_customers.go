@@ -13,12 +13,12 @@ func customerRow(c accounts.Customer) []string {
 }
 
 func runCustomersList(_ context.Context, s *Server, c *call) (reply, error) {
-	page, total, err := s.db.Customers(c.arguments.whole("limit", defaultRows))
+	page, total, err := s.db.Customers(c.arguments.limit(defaultRows))
 	if err != nil {
 		return reply{}, err
 	}
 	if c.face.json {
-		return jsonReply(map[string]any{"customers": notNil(page), "total": total})
+		return tableJSON("customers", page, total, c.arguments.notes)
 	}
 	t := table{noun: "customers", order: "newest first", columns: customerColumns, total: total, notes: c.arguments.notes}
 	for _, one := range page {
@@ -37,18 +37,4 @@ func runCustomersCreate(_ context.Context, s *Server, c *call) (reply, error) {
 		return jsonReply(one)
 	}
 	return reply{text: table{columns: customerColumns}.one("customer created", customerRow(one))}, nil
-}
-
-// jsonReply returns the reply for programs.
-func jsonReply(v any) (reply, error) {
-	b, err := marshal(v)
-	return reply{json: b}, err
-}
-
-// notNil makes an empty list [] in JSON, not null.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -19,7 +19,7 @@ func runLogs(ctx context.Context, s *Server, c *call) (reply, error) {
 	f := query.LogFilter{
 		Range: q.rows, Before: q.before, TraceID: q.trace,
 		Contains: q.filterText(c, "contains"),
-		Limit:    c.arguments.whole("limit", defaultLogs),
+		Limit:    c.arguments.limit(defaultLogs),
 	}
 	if severity := q.filterText(c, "severity"); severity != "" {
 		if f.Severity, err = answer.ParseSeverity(severity); err != nil {

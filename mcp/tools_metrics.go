@@ -31,7 +31,7 @@ func runMetrics(ctx context.Context, s *Server, c *call) (reply, error) {
 	f := query.PointFilter{
 		Range: q.rows, Before: q.before,
 		Name:  q.filterText(c, "name"),
-		Limit: c.arguments.whole("limit", defaultPoints),
+		Limit: c.arguments.limit(defaultPoints),
 	}
 	page, err := s.engine.Points(ctx, f)
 	switch {
@@ -47,7 +47,7 @@ func runMetrics(ctx context.Context, s *Server, c *call) (reply, error) {
 }
 
 func (s *Server) metricNames(ctx context.Context, c *call, q *question) (reply, error) {
-	page, total, err := s.engine.MetricNames(ctx, q.rows, c.arguments.whole("limit", defaultMetrics))
+	page, total, err := s.engine.MetricNames(ctx, q.rows, c.arguments.limit(defaultMetrics))
 	switch {
 	case err != nil:
 		return reply{}, err

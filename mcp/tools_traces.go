@@ -35,7 +35,7 @@ func runTraces(ctx context.Context, s *Server, c *call) (reply, error) {
 		return s.trace(ctx, c, q)
 	}
 	page, err := s.engine.Traces(ctx, query.SpanFilter{
-		Range: q.rows, Before: q.before, Limit: c.arguments.whole("limit", defaultTraces),
+		Range: q.rows, Before: q.before, Limit: c.arguments.limit(defaultTraces),
 	})
 	switch {
 	case err != nil:
@@ -53,7 +53,7 @@ func (s *Server) spans(ctx context.Context, c *call, q *question) (reply, error)
 	f := query.SpanFilter{
 		Range: q.rows, Before: q.before, TraceID: q.trace,
 		Name:  q.filterText(c, "name"),
-		Limit: c.arguments.whole("limit", defaultSpans),
+		Limit: c.arguments.limit(defaultSpans),
 	}
 	if c.arguments.has("minDurationMs") {
 		q.head.Filtered = append(q.head.Filtered, "minDurationMs")
@@ -83,7 +83,7 @@ func (s *Server) trace(ctx context.Context, c *call, q *question) (reply, error)
 		q.head.Notes = append(q.head.Notes, "the whole trace, whatever from and to say")
 	}
 	q.head.Range.From, q.head.Range.To = 0, 0
-	t, err := s.engine.Trace(ctx, q.trace, c.arguments.whole("limit", defaultTraceLogs))
+	t, err := s.engine.Trace(ctx, q.trace, c.arguments.limit(defaultTraceLogs))
 	switch {
 	case errors.Is(err, query.ErrNoTrace):
 		return reply{}, q.noTrace()

@@ -26,12 +26,12 @@ func userReply(c *call, what string, u accounts.User) (reply, error) {
 }
 
 func runUsersList(_ context.Context, s *Server, c *call) (reply, error) {
-	page, total, err := s.db.Users(c.arguments.whole("limit", defaultRows))
+	page, total, err := s.db.Users(c.arguments.limit(defaultRows))
 	if err != nil {
 		return reply{}, err
 	}
 	if c.face.json {
-		return jsonReply(map[string]any{"users": notNil(page), "total": total})
+		return tableJSON("users", page, total, c.arguments.notes)
 	}
 	t := table{noun: "users", order: "by login", columns: userColumns, total: total, notes: c.arguments.notes}
 	for _, u := range page {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"fmt"
 	"time"
 
 	"sonde/query"
@@ -49,14 +48,22 @@ func (a *arguments) window(now time.Time, whole bool) (window, error) {
 		w.rows.From = end - min(end, uint64(defaultWindow))
 	}
 	if w.rows.From > end {
-		what := fmt.Sprintf("from %s is after to %s", answer.FormatTime(w.rows.From), answer.FormatTime(end))
-		if !a.has("to") {
-			what = fmt.Sprintf("from %s lies ahead", answer.FormatTime(w.rows.From))
-		}
-		return window{}, a.wrong("from", what+"; the server's time is "+answer.FormatTime(uint64(now.UnixNano())))
+		return window{}, a.backwards(w.rows.From, end, now)
 	}
 	w.shown.From = w.rows.From
 	return w, nil
+}
+
+// backwards is the error about a window that ends before it begins. The
+// server's time is said: most often two clocks or time zones are at odds.
+func (a *arguments) backwards(from, end uint64, now time.Time) error {
+	clock := "; the server's time is " + answer.FormatTime(uint64(now.UnixNano()))
+	if !a.has("to") {
+		return a.wrong("from", "from "+answer.FormatTime(from)+" lies ahead"+clock)
+	}
+	what := "from " + answer.FormatTime(from) + " is after to " + answer.FormatTime(end) + clock
+	a.sent["from"], a.sent["to"] = a.sent["to"], a.sent["from"] // the nearest right call
+	return a.wrong("", what)
 }
 
 // time reads a time argument, the zero Cursor when it is absent.
