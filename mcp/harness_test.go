@@ -35,6 +35,7 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 // member; and eve, whose role auditor has tools that the member role lacks.
 type world struct {
 	url     string
+	handler http.Handler
 	db      *accounts.DB
 	tokens  map[string]string // by login
 	logged  *safeBuffer
@@ -106,6 +107,7 @@ func open(t testing.TB, engine *query.Engine, stats mcp.Stats, o mcp.Options) *w
 	e := echo.New()
 	e.HideBanner = true
 	mcp.New(engine, stats, db, o).Register(e)
+	w.handler = e
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
 	w.url = server.URL
