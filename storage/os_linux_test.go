@@ -16,7 +16,7 @@ import (
 	"sonde/storage/storagetest"
 )
 
-// openHandles counts the descriptors and maps of this process that refer to a
+// openHandles counts the descriptors of this process that refer to a
 // file, deleted or not.
 func openHandles(t *testing.T, path string) int {
 	t.Helper()
@@ -32,6 +32,16 @@ func openHandles(t *testing.T, path string) int {
 		}
 	}
 	return n
+}
+
+// cpuTime returns what the process has used of all processors.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // smallDisk mounts a file system of a few MiB, or skips the test.
