@@ -10,7 +10,8 @@ import (
 )
 
 // DecodeLog puts one LogRecord message under its envelopes: the answer holds
-// exactly one resource, scope and record. The bytes are copied.
+// exactly one resource, scope and record. The bytes are copied. It reads all
+// that Walk accepts, and returns ErrMalformed or ErrTooDeep for the rest.
 func DecodeLog(resource, scope, record []byte) (plog.Logs, error) {
 	var u plog.ProtoUnmarshaler
 	return decode(Logs, underEnvelopes(resource, scope, record), u.UnmarshalLogs, (*restorer).logs)

@@ -91,7 +91,7 @@ func (w *walker) below(m *message, firstChild int, at Item) bool {
 		c := w.children[i]
 		sub := m.fields[c.index].sub
 		pos, end := c.bounds()
-		ok := false
+		var ok bool
 		switch sub.level {
 		case levelItem:
 			if i == firstChild {

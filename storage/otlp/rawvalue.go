@@ -12,6 +12,9 @@ import (
 // Bytes that are no AnyValue message, or one nested deeper than MaxDepth, are
 // an ErrMalformed and append nothing.
 func AppendRawText(dst, anyValue []byte) ([]byte, error) {
+	if n := len(anyValue); n > 1 && n < 130 && anyValue[0] == stringTag && int(anyValue[1]) == n-2 && validText(anyValue[2:]) {
+		return append(dst, anyValue[2:]...), nil // nearly all values
+	}
 	var v rawValue
 	if !v.merge(anyValue) {
 		return dst, fmt.Errorf("%w: not an AnyValue", ErrMalformed)

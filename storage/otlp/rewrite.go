@@ -81,7 +81,7 @@ func (r *rewriter) delimited(dst []byte, f *field, at span) []byte {
 			r.depth--
 			return dst
 		}
-	case opMessage, opAttribute, opChild:
+	case opMessage, opAttribute, opValue, opChild:
 		if f.sub.level != levelItem || r.cutDepth != never {
 			return r.within(dst, f, at)
 		}

@@ -16,6 +16,7 @@ const (
 	opString
 	opMessage
 	opAttribute // a KeyValue message
+	opValue     // an AnyValue message
 	opNested    // a message that counts towards MaxDepth
 	opChild     // a message that is not part of its parent's envelope
 	opTraceID
@@ -163,7 +164,7 @@ func newCommonTypes() *commonTypes {
 	anyValue, keyValue := newMessage(levelNone), newMessage(levelNone)
 	keyValue.add(
 		fieldSpec{KeyValueKey, "key", opString, nil},
-		fieldSpec{KeyValueValue, "value", opMessage, anyValue},
+		fieldSpec{KeyValueValue, "value", opValue, anyValue},
 		fieldSpec{3, "key_strindex", opVarint, nil},
 	)
 	anyValue.add(
@@ -172,7 +173,7 @@ func newCommonTypes() *commonTypes {
 		fieldSpec{AnyValueInt, "int_value", opVarint, nil},
 		fieldSpec{AnyValueDouble, "double_value", opFixed64, nil},
 		fieldSpec{AnyValueArray, "array_value", opNested, newMessage(levelNone,
-			fieldSpec{ArrayValueValues, "values", opMessage, anyValue})},
+			fieldSpec{ArrayValueValues, "values", opValue, anyValue})},
 		fieldSpec{AnyValueKvlist, "kvlist_value", opNested, newMessage(levelNone,
 			fieldSpec{KeyValueListValues, "values", opAttribute, keyValue})},
 		fieldSpec{AnyValueBytes, "bytes_value", opBytes, nil},
@@ -229,7 +230,7 @@ func newLogRecord(c *commonTypes) *message {
 		fieldSpec{LogRecordTimeUnixNano, "time_unix_nano", opTime, nil},
 		fieldSpec{LogRecordSeverityNumber, "severity_number", opVarint, nil},
 		fieldSpec{LogRecordSeverityText, "severity_text", opString, nil},
-		fieldSpec{LogRecordBody, "body", opMessage, c.anyValue},
+		fieldSpec{LogRecordBody, "body", opValue, c.anyValue},
 		fieldSpec{LogRecordAttributes, "attributes", opAttribute, c.keyValue},
 		fieldSpec{LogRecordDroppedAttributesCount, "dropped_attributes_count", opVarint, nil},
 		fieldSpec{LogRecordFlags, "flags", opFixed32, nil},

@@ -11,14 +11,16 @@ import (
 // The rules for single items are those of the OTLP data model: a span whose
 // trace id or span id has the wrong width or is all zeros, and a data point
 // with time 0, are rejected and counted; a log record with such an id is kept
-// without it. So are parent spans, links and exemplars. Invalid UTF-8 is
-// replaced by U+FFFD, byte for byte. Where such a rule changes something,
-// Request.Payload is a rewritten copy; otherwise it is payload itself.
+// without it, and so are a span with such a parent, a link and an exemplar.
+// Invalid UTF-8 is replaced by U+FFFD, byte for byte. Where such a rule changes
+// something, Request.Payload is a rewritten copy; otherwise it is payload
+// itself.
 //
 // Unknown fields are kept where they are. Groups, a wire type of old that OTLP
 // never had, are skipped and left out of a rewritten copy, because no reader
-// downstream knows them. Of a metric with several kinds of data the last one
-// counts, as in protobuf's oneof.
+// downstream knows them. Scopes under the field number of OTLP 0.15 and before
+// are read like others. Of a metric with several kinds of data the last counts,
+// as protobuf has it for a oneof.
 func Walk(s Signal, payload []byte, arrivalUnixNano uint64) (*Request, error) {
 	w, err := walk(s, payload, arrivalUnixNano)
 	if err != nil {
@@ -94,13 +96,14 @@ func (w *walker) message(m *message, pos, end int) bool {
 			}
 			continue
 		}
-		n, next := 0, pos
+		var n int
 		if pos < len(buf) && buf[pos] < 0x80 {
 			n, pos = int(buf[pos]), pos+1
 		} else if n, pos = w.length(buf, pos); pos < 0 {
 			return w.failIn(m, index)
 		}
-		if next = pos + n; next > len(buf) {
+		next := pos + n
+		if next > len(buf) {
 			w.fail(pos, faultTruncated)
 			return w.failIn(m, index)
 		}
@@ -112,6 +115,8 @@ func (w *walker) message(m *message, pos, end int) bool {
 			}
 		case opAttribute:
 			ok = plainAttribute(buf[pos:next]) || w.message(m.fields[index%numFields].sub, pos, next)
+		case opValue:
+			ok = n > 1 && plainValue(buf[pos:next]) || w.message(m.fields[index%numFields].sub, pos, next)
 		case opMessage, opChild:
 			ok = w.message(m.fields[index%numFields].sub, pos, next)
 		case opBytes:
