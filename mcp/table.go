@@ -13,7 +13,6 @@ const (
 	// maxTableBytes is the budget of a table whose limit the caller set: a table
 	// has no next page to turn to.
 	maxTableBytes = 48_000
-	maxLines      = 240
 )
 
 // table is an answer of rows: a first line that says what they are, then one
@@ -30,16 +29,15 @@ type table struct {
 
 // text writes the table within a budget, in whole rows.
 func (t table) text(a *arguments, bytes int) string {
-	lines := maxLines
 	if a.has("limit") {
-		bytes, lines = max(bytes, maxTableBytes), maxRows+1
+		bytes = max(bytes, maxTableBytes)
 	}
 	var body strings.Builder
 	shown := 0
 	room := bytes - len(t.head(t.total, "")) - 40 // 40: what head says of a cut
 	for _, row := range t.rows {
 		line := cells(row)
-		if body.Len()+len(line)+1 > room || shown+1 >= lines {
+		if body.Len()+len(line)+1 > room {
 			break
 		}
 		body.WriteByte('\n')

@@ -50,19 +50,3 @@ func TestTableBudget(t *testing.T) {
 		}
 	}
 }
-
-// TestTableLines: short rows are bounded by their number.
-func TestTableLines(t *testing.T) {
-	w := open(t, nil, nil, mcp.Options{AnswerBytes: 1 << 20})
-	for i := range 300 {
-		if _, err := w.db.CreateCustomer("n", fmt.Sprintf("c%d@example.com", i), ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for arguments, want := range map[string]int{`{}`: 101, `{"limit":300}`: 301} {
-		text := w.call(t, "ada", "", "customers.list", arguments).text()
-		if got := strings.Count(text, "\n") + 1; got != want {
-			t.Errorf("customers.list %s has %d lines, want %d", arguments, got, want)
-		}
-	}
-}
