@@ -71,7 +71,7 @@ func (a *app) serve(ctx context.Context, c config.Config, readyFile string) (err
 		if err := writeReadyFile(readyFile, s.listeners); err != nil {
 			return err
 		}
-		defer os.Remove(readyFile) //nolint:errcheck // a file that is gone already is what we want
+		defer func() { _ = os.Remove(readyFile) }() // one that is gone already is as good
 	}
 	a.printBanner(s, firstToken)
 	select {
