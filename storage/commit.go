@@ -50,11 +50,11 @@ func (c *committer) run() error {
 		select {
 		case p := <-c.s.queue:
 			c.drain(p)
-			c.commit()
+			_ = c.commit() // who waits has been told
 		case <-c.s.nudge:
 			c.batch = c.batch[:0]
 			if c.s.hasDeletes() {
-				c.commit()
+				_ = c.commit() // the deletes stay due
 			}
 		case <-c.s.stopCommitter:
 			c.batch = c.batch[:0]

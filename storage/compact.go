@@ -156,7 +156,9 @@ func (s *Store) release(p *partition) {
 func (s *Store) abandon(sig otlp.Signal, err error) {
 	s.mu.Lock()
 	s.signal(sig).frozen = 0
-	s.counters.compactErrors[sig-1] = err.Error()
+	if !errors.Is(err, errStopping) {
+		s.counters.compactErrors[sig-1] = err.Error()
+	}
 	s.compactionEnded()
 	s.mu.Unlock()
 }

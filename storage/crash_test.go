@@ -2,7 +2,7 @@ package storage_test
 
 import (
 	"bufio"
-	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,36 +17,33 @@ import (
 	"sonde/storage/storagetest"
 )
 
-// crashDirEnv tells a run of this test program that it is the victim.
-const (
-	crashDirEnv   = "SONDE_TEST_CRASH_DIR"
-	crashFirstEnv = "SONDE_TEST_CRASH_FIRST"
-	crashItems    = 25
+// Flags of the process that is killed: this test program again.
+var (
+	crashDir   = flag.String("crash.dir", "", "folder that TestVictim writes to until it is killed")
+	crashFirst = flag.Int("crash.first", 0, "number of its first request")
 )
 
-// writeUntilKilled appends from four goroutines, with compactions all the time,
-// and prints the first id of each request that was acknowledged.
-func writeUntilKilled(dir string) {
-	fail := func(err error) {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+const crashItems = 25
+
+// TestVictim appends from four goroutines, with compactions all the time, and
+// prints the number of each request that was acknowledged.
+func TestVictim(t *testing.T) {
+	if *crashDir == "" {
+		t.Skip("is run, and killed, by TestKillLosesAndDoublesNothing")
 	}
-	first, err := strconv.Atoi(os.Getenv(crashFirstEnv))
+	s, err := storage.OpenTuned(*crashDir, storage.Options{}, storage.Tuning{RunRows: 400, GenBytes: 512 << 10})
 	if err != nil {
-		fail(err)
-	}
-	s, err := storage.OpenTuned(dir, storage.Options{}, storage.Tuning{RunRows: 400, GenBytes: 512 << 10})
-	if err != nil {
-		fail(err)
+		t.Fatal(err)
 	}
 	var out sync.Mutex
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			for i := first + w; ; i += 4 {
+			for i := *crashFirst + w; ; i += 4 {
 				b := batch{sig: otlp.Signals[i%3], first: i * crashItems, n: crashItems}
-				if err := s.Append(context.Background(), b.request(panicker{})); err != nil {
-					fail(err)
+				if err := s.Append(t.Context(), b.request(t)); err != nil {
+					t.Errorf("Append = %v", err)
+					return
 				}
 				out.Lock()
 				fmt.Println(i)
@@ -56,13 +53,6 @@ func writeUntilKilled(dir string) {
 	}
 	wg.Wait()
 }
-
-// panicker stands in for a test where there is none.
-type panicker struct{ testing.TB }
-
-func (panicker) Helper()                   {}
-func (panicker) Fatal(args ...any)         { panic(fmt.Sprint(args...)) }
-func (panicker) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
 
 func TestKillLosesAndDoublesNothing(t *testing.T) {
 	dir := t.TempDir()
@@ -99,8 +89,7 @@ func runVictim(t *testing.T, dir string, first, after int, acked map[int]bool) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), crashDirEnv+"="+dir, crashFirstEnv+"="+strconv.Itoa(first))
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestVictim$", "-crash.dir="+dir, "-crash.first="+strconv.Itoa(first))
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {

@@ -37,7 +37,7 @@ func putChecksum(v []byte) { binary.BigEndian.PutUint32(v[2:], checksum(v)) }
 
 // checkValue tests the first bytes of a value that starts with a version, one
 // byte of its own, and a checksum.
-func checkValue(v []byte, version byte) error {
+func checkValue(v []byte, version byte) error { //nolint:unparam // each kind of value has a version of its own
 	if len(v) < 6 {
 		return fmt.Errorf("%w: value of %d bytes", errDamaged, len(v))
 	}

@@ -1,8 +1,14 @@
 package storage
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"sonde/storage/otlp"
 )
 
 // Tuning lets tests of the package compact early and drive the upkeep.
@@ -74,6 +80,30 @@ func (s *Store) WaitHeadEmpty(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// LeaveLeftovers puts into the files what transactions leave there whose sync
+// failed: an entry, and a block with its header and note, that the store takes
+// for never written. It needs an entry and a partition to copy from.
+func (s *Store) LeaveLeftovers() error {
+	const num = 1 << 40
+	s.mu.Lock()
+	p := s.parts[0]
+	s.mu.Unlock()
+	err := s.head.update(func(tx *bolt.Tx) error {
+		b := tx.Bucket(bucketEntries)
+		k, _ := b.Cursor().First()
+		return putValue(b, num, bytes.Clone(value(b, k)))
+	})
+	return errors.Join(err, p.update(func(tx *bolt.Tx) error {
+		blocks, index := tx.Bucket(bucketBlocks(otlp.Logs)), tx.Bucket(bucketIndex(otlp.Logs))
+		k, v := index.Cursor().First()
+		note := append([]byte{byte(otlp.Logs)}, numberKey(num)...)
+		return errors.Join(
+			putValue(blocks, num, bytes.Clone(value(blocks, k))),
+			index.Put(numberKey(num), bytes.Clone(v)),
+			tx.Bucket(bucketApplied).Put(note, numberKey(1)))
+	}))
 }
 
 // FlushIntoFailure makes compactions due and returns when one has failed.

@@ -128,8 +128,12 @@ func (st *signalState) due(t tuning, nowNano int64) bool {
 	if len(st.pieces) == 0 {
 		return false
 	}
+	age := nowNano - st.pieces[0].timeNano
+	if age < 0 {
+		age = -age // the clock was set back: waiting for it could take years
+	}
 	return st.headRows >= t.runRows || st.waitBytes >= t.runBytes ||
-		nowNano-st.pieces[0].timeNano >= int64(t.runAge) || st.hasUpTo(st.flushTo)
+		age >= int64(t.runAge) || st.hasUpTo(st.flushTo)
 }
 
 // run freezes and returns the oldest pieces of one partition, enough for one

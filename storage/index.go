@@ -14,10 +14,9 @@ const (
 	partVersion   = 1
 )
 
-// appendHeader appends the index's copy of a block header.
-func appendHeader(dst []byte, h *block.Header) []byte {
-	start := len(dst)
-	dst = append(dst, headerVersion, byte(h.Signal), 0, 0, 0, 0)
+// encodeHeader returns the index's copy of a block header.
+func encodeHeader(h *block.Header) []byte {
+	dst := []byte{headerVersion, byte(h.Signal), 0, 0, 0, 0}
 	dst = binary.BigEndian.AppendUint64(dst, h.MinTime)
 	dst = binary.BigEndian.AppendUint64(dst, h.MaxTime)
 	dst = binary.AppendUvarint(dst, uint64(h.Rows))
@@ -29,7 +28,7 @@ func appendHeader(dst []byte, h *block.Header) []byte {
 			dst = binary.AppendUvarint(dst, uint64(n))
 		}
 	}
-	putChecksum(dst[start:])
+	putChecksum(dst)
 	return dst
 }
 
@@ -79,9 +78,8 @@ type partInfo struct {
 	totals    [numSignals]totals // without times
 }
 
-func appendPartInfo(dst []byte, p *partInfo) []byte {
-	begin := len(dst)
-	dst = append(dst, partVersion, 0, 0, 0, 0, 0)
+func encodePartInfo(p *partInfo) []byte {
+	dst := []byte{partVersion, 0, 0, 0, 0, 0}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(p.start))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(p.spanHours))
 	for _, t := range p.totals {
@@ -89,7 +87,7 @@ func appendPartInfo(dst []byte, p *partInfo) []byte {
 		dst = binary.BigEndian.AppendUint64(dst, t.Rows)
 		dst = binary.BigEndian.AppendUint64(dst, t.RawBytes)
 	}
-	putChecksum(dst[begin:])
+	putChecksum(dst)
 	return dst
 }
 

@@ -136,7 +136,7 @@ func (p *partition) initialize(path string) error {
 			}
 		}
 		info := partInfo{start: p.start, spanHours: int64(p.span / time.Hour)}
-		return tx.Bucket(bucketPart).Put(keyValue, appendPartInfo(nil, &info))
+		return tx.Bucket(bucketPart).Put(keyValue, encodePartInfo(&info))
 	})
 	return errors.Join(err, db.Close())
 }
@@ -207,7 +207,7 @@ func (p *partition) write(r *run, t totals) error {
 			if err := putValue(blocks, id, r.blocks[i].bytes); err != nil {
 				return err
 			}
-			if err := index.Put(numberKey(id), appendHeader(nil, &r.blocks[i].header)); err != nil {
+			if err := index.Put(numberKey(id), encodeHeader(&r.blocks[i].header)); err != nil {
 				return err
 			}
 		}
@@ -226,7 +226,7 @@ func putTotals(b *bolt.Bucket, sig otlp.Signal, t totals) error {
 		return err
 	}
 	info.totals[sig-1] = t
-	return b.Put(keyValue, appendPartInfo(nil, &info))
+	return b.Put(keyValue, encodePartInfo(&info))
 }
 
 // deleteKeysFrom is deleteFrom for plain keys.

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -374,5 +375,58 @@ func TestCountersSurvive(t *testing.T) {
 	}
 	if got, want := st.Signals[otlp.Metrics].Intake[storage.GRPC], (storage.Intake{Refused: 7}); got != want {
 		t.Errorf("intake of metrics = %+v, want %+v", got, want)
+	}
+}
+
+func TestLeftoversOfFailedTransactionsGo(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, storage.Options{}, storage.Tuning{})
+	bs := []batch{{sig: otlp.Logs, n: 10}, {sig: otlp.Logs, first: 100, n: 10}, {sig: otlp.Logs, first: 200, n: 10}}
+	mustAppend(t, s, bs[0])
+	mustCompact(t, s)
+	mustAppend(t, s, bs[1])
+	if err := s.LeaveLeftovers(); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, s, otlp.Logs, bs[:2]...)
+	mustAppend(t, s, bs[2])
+	mustCompact(t, s)
+	wantIDs(t, s, otlp.Logs, bs...)
+	closeStore(t, s)
+	s = open(t, dir, storage.Options{}, storage.Tuning{})
+	wantIDs(t, s, otlp.Logs, bs...)
+	last := batch{sig: otlp.Logs, first: 300, n: 10}
+	mustAppend(t, s, last)
+	closeStore(t, s)
+	s = open(t, dir, storage.Options{}, storage.Tuning{})
+	wantIDs(t, s, otlp.Logs, append(bs, last)...)
+}
+
+func TestNotesOfOldRunsArePruned(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, storage.Options{}, storage.Tuning{})
+	const runs = 12
+	for i := range runs {
+		for _, sig := range otlp.Signals {
+			mustAppend(t, s, batch{sig: sig, first: i * 10, n: 3})
+		}
+		mustCompact(t, s)
+	}
+	closeStore(t, s)
+	db, err := bolt.Open(partitionFiles(t, dir)[0], 0o600, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := 0
+	err = db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte("applied")).ForEach(func(_, _ []byte) error { notes++; return nil })
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// The entries of a run leave with the commit that the next request makes at
+	// the latest, so the run after that one drops its note.
+	if notes < 3 || notes > 6 {
+		t.Errorf("%d notes after %d runs of 3 signals, want 3 to 6", notes, runs)
 	}
 }

@@ -19,6 +19,8 @@ func (s *Store) addPartition(p *partition) {
 
 // retain deletes the partitions that are too old or too much.
 func (s *Store) retain() {
+	s.retainMu.Lock()
+	defer s.retainMu.Unlock()
 	s.mu.Lock()
 	dropped := s.expired()
 	for _, p := range dropped {

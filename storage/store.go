@@ -57,6 +57,7 @@ type Store struct {
 	committerDone chan error // the outcome of the last commit
 
 	createMu sync.Mutex // held while a partition file is created
+	retainMu sync.Mutex // held by retain, so that what one has dropped is gone for the next
 
 	mu        sync.Mutex // protects what follows
 	closed    bool
@@ -109,8 +110,7 @@ func open(dir string, o Options, t tuning) (*Store, error) {
 	}
 	c, err := s.recover()
 	if err != nil {
-		s.closeFiles()
-		return nil, fmt.Errorf("cannot open storage %q: %w", dir, err)
+		return nil, fmt.Errorf("cannot open storage %q: %w", dir, errors.Join(err, s.closeFiles()))
 	}
 	s.start(c)
 	return s, nil
