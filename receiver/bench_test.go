@@ -119,10 +119,14 @@ func BenchmarkExport(b *testing.B) {
 		},
 	}
 	items := map[otlp.Signal]string{otlp.Logs: "logs", otlp.Traces: "spans", otlp.Metrics: "points"}
+	corpora := map[otlp.Signal]func() [][]byte{}
+	for _, signal := range otlp.Signals {
+		corpora[signal] = sync.OnceValue(func() [][]byte { return newCorpus(signal, corpusRequests) })
+	}
 	for _, transport := range []string{"grpc", "http"} {
 		for _, signal := range otlp.Signals {
 			b.Run(transport+"/"+items[signal], func(b *testing.B) {
-				corpus := newCorpus(signal, corpusRequests)
+				corpus := corpora[signal]()
 				store := storagetest.Open(b, storage.Options{})
 				s := start(b, store, receiver.Options{})
 				clients := senders[transport](b, s, signal)

@@ -95,7 +95,9 @@ func TestGRPCBadCompression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		io.Copy(io.Discard, response.Body) // the status may be a trailer
+		if _, err := io.Copy(io.Discard, response.Body); err != nil { // the status may be a trailer
+			t.Error(err)
+		}
 		response.Body.Close()
 		got := response.Header.Get("Grpc-Status") + response.Trailer.Get("Grpc-Status")
 		if want := strconv.Itoa(int(codes.Internal)); got != want {
