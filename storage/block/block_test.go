@@ -1,105 +1,46 @@
 package block_test
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
-	"math"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/pmetric"
-	"go.opentelemetry.io/collector/pdata/ptrace"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"sonde/storage/block"
 	"sonde/storage/otlp"
 )
 
-// requests returns random requests of a signal.
-func requests(t testing.TB, rng *rand.Rand, s otlp.Signal, n int) []*otlp.Request {
-	t.Helper()
-	var out []*otlp.Request
-	for range n {
-		r, err := otlp.Walk(s, randomPayload(t, rng, s), uint64(time.Now().UnixNano()))
-		if err != nil {
-			t.Fatal(err)
+// item is what went in for a row.
+type item struct {
+	time                             uint64
+	resource, scope, metric, message []byte
+}
+
+func itemsOf(rs []*otlp.Request) []item {
+	var out []item
+	for _, r := range rs {
+		for _, i := range r.Items {
+			it := item{i.TimeUnixNano, r.Resources[i.Resource], r.Scopes[i.Scope], nil, r.Bytes(i.Message)}
+			if r.Signal == otlp.Metrics {
+				it.metric = r.Metrics[i.Metric]
+			}
+			out = append(out, it)
 		}
-		out = append(out, r)
 	}
 	return out
-}
-
-// decoded is an item under its envelopes, as JSON: equal items have equal text.
-func decoded(t testing.TB, s otlp.Signal, resource, scope, metric, message []byte) string {
-	t.Helper()
-	var text []byte
-	var err error
-	switch s {
-	case otlp.Logs:
-		var v plog.Logs
-		if v, err = otlp.DecodeLog(resource, scope, message); err == nil {
-			text, err = (&plog.JSONMarshaler{}).MarshalLogs(v)
-		}
-	case otlp.Traces:
-		var v ptrace.Traces
-		if v, err = otlp.DecodeSpan(resource, scope, message); err == nil {
-			text, err = (&ptrace.JSONMarshaler{}).MarshalTraces(v)
-		}
-	default:
-		var v pmetric.Metrics
-		if v, err = otlp.DecodePoint(resource, scope, metric, message); err == nil {
-			text, err = (&pmetric.JSONMarshaler{}).MarshalMetrics(v)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func sent(t testing.TB, rs []*otlp.Request) (items []string, times []uint64) {
-	t.Helper()
-	for _, r := range rs {
-		for _, it := range r.Items {
-			var metric []byte
-			if r.Signal == otlp.Metrics {
-				metric = r.Metrics[it.Metric]
-			}
-			items = append(items, decoded(t, r.Signal, r.Resources[it.Resource], r.Scopes[it.Scope], metric, r.Bytes(it.Message)))
-			times = append(times, it.TimeUnixNano)
-		}
-	}
-	return items, times
-}
-
-func read(t testing.TB, b *block.Block) (items []string) {
-	t.Helper()
-	for row := range b.Rows {
-		items = append(items, readRow(t, b, row))
-	}
-	return items
-}
-
-func readRow(t testing.TB, b *block.Block, row int) string {
-	t.Helper()
-	at := func(c block.Column) []byte {
-		d, err := b.Dict(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d.At(row)
-	}
-	var metric []byte
-	if b.Signal == otlp.Metrics {
-		metric = at(block.Metric)
-	}
-	message, err := b.AppendMessage(nil, row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decoded(t, b.Signal, at(block.Resource), at(block.Scope), metric, message)
 }
 
 func build(rs []*otlp.Request) *block.Builder {
@@ -118,7 +59,7 @@ func encode(t testing.TB, b *block.Builder) (blocks [][]byte) {
 		if err != nil {
 			return err
 		}
-		if diff := cmp.Diff(h, opened.Header); diff != "" {
+		if diff := gocmp.Diff(h, opened.Header); diff != "" {
 			t.Errorf("Open gives another header than Encode (-want +got):\n%s", diff)
 		}
 		blocks = append(blocks, slices.Clone(encoded))
@@ -130,289 +71,336 @@ func encode(t testing.TB, b *block.Builder) (blocks [][]byte) {
 	return blocks
 }
 
+func open(t testing.TB, encoded []byte) *block.Block {
+	t.Helper()
+	b, err := block.Open(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// message parses an item by protobuf's rules.
+func message(t testing.TB, s otlp.Signal, metric, raw []byte) proto.Message {
+	t.Helper()
+	var m proto.Message
+	switch {
+	case s == otlp.Logs:
+		m = &logspb.LogRecord{}
+	case s == otlp.Traces:
+		m = &tracepb.Span{}
+	default:
+		switch otlp.MetricKind(metric) {
+		case otlp.Histogram:
+			m = &metricspb.HistogramDataPoint{}
+		case otlp.ExponentialHistogram:
+			m = &metricspb.ExponentialHistogramDataPoint{}
+		case otlp.Summary:
+			m = &metricspb.SummaryDataPoint{}
+		default:
+			m = &metricspb.NumberDataPoint{}
+		}
+	}
+	if err := proto.Unmarshal(raw, m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// diffMessages tells messages apart bit by bit, in a text for people.
+func diffMessages(t testing.TB, want, got proto.Message) string {
+	t.Helper()
+	o := proto.MarshalOptions{Deterministic: true}
+	a, err := o.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := o.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	return gocmp.Diff(want, got, protocmp.Transform(), cmpopts.EquateNaNs()) + fmt.Sprintf("-%x\n+%x", a, b)
+}
+
+// check compares all that blocks say of their rows with what went in.
+func check(t *testing.T, what string, s otlp.Signal, want []item, blocks ...*block.Block) {
+	t.Helper()
+	at := 0
+	for _, b := range blocks {
+		c := columnReader{t, b}
+		attributes := c.attributes()
+		for row := range b.Rows {
+			if at == len(want) {
+				t.Fatalf("%s: more rows than the %d items sent", what, len(want))
+			}
+			w := want[at]
+			at++
+			got, err := b.AppendMessage([]byte("before"), row)
+			if err != nil {
+				t.Fatalf("%s: AppendMessage(%d): %v", what, row, err)
+			}
+			got, ok := bytes.CutPrefix(got, []byte("before"))
+			if !ok {
+				t.Fatalf("%s: AppendMessage(%d) changed what stood before it", what, row)
+			}
+			sent := message(t, s, w.metric, w.message)
+			if diff := diffMessages(t, sent, message(t, s, w.metric, got)); diff != "" {
+				t.Fatalf("%s: row %d is not what was sent (-want +got):\n%s", what, row, diff)
+			}
+			if diff := gocmp.Diff(rowOf(w, sent), c.row(row)); diff != "" {
+				t.Fatalf("%s: columns of row %d (-want +got):\n%s\nof %v", what, row, diff, sent)
+			}
+			if diff := gocmp.Diff(attributesOf(t, sent), attributes[row]); diff != "" {
+				t.Fatalf("%s: attributes of row %d (-want +got):\n%s", what, row, diff)
+			}
+		}
+	}
+	if at != len(want) {
+		t.Fatalf("%s: %d rows, want %d", what, at, len(want))
+	}
+}
+
 // TestRoundTrip sends random requests through a builder, and through encoded
-// blocks, and compares each item with what was sent.
+// blocks, and compares every item and every column with what was sent.
 func TestRoundTrip(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, s := range otlp.Signals {
 		t.Run(s.String(), func(t *testing.T) {
-			for round := range 30 {
+			for round := range 40 {
 				rng := rand.New(rand.NewPCG(seed, uint64(round)))
 				rs := requests(t, rng, s, 1+rng.IntN(4))
-				want, times := sent(t, rs)
+				want := itemsOf(rs)
 				if len(want) == 0 {
 					continue
 				}
 				b := build(rs)
-				if diff := cmp.Diff(want, read(t, b.Block())); diff != "" {
-					t.Fatalf("round %d: a built block differs from what was sent (-want +got):\n%s", round, diff)
+				if b.Rows() != len(want) {
+					t.Fatalf("Rows() = %d, want %d", b.Rows(), len(want))
 				}
-				order := make([]int, len(want))
-				for i := range order {
-					order[i] = i
-				}
-				slices.SortStableFunc(order, func(a, b int) int { return compare(times[a], times[b]) })
-				var got, sorted []string
+				check(t, fmt.Sprintf("round %d, built", round), s, want, b.Block())
+				var blocks []*block.Block
 				for _, encoded := range encode(t, b) {
-					opened, err := block.Open(encoded)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got = append(got, read(t, opened)...)
+					blocks = append(blocks, open(t, encoded))
 				}
-				for _, i := range order {
-					sorted = append(sorted, want[i])
-				}
-				if diff := cmp.Diff(sorted, got); diff != "" {
-					t.Fatalf("round %d: encoded blocks differ from what was sent (-want +got):\n%s", round, diff)
-				}
+				slices.SortStableFunc(want, func(a, b item) int { return cmp.Compare(a.time, b.time) })
+				check(t, fmt.Sprintf("round %d, encoded", round), s, want, blocks...)
 			}
 		})
 	}
 }
 
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// logsAt returns a request with one log record at each time.
-func logsAt(t testing.TB, times ...uint64) *otlp.Request {
+// handMade returns a request of items given as raw messages, under envelopes
+// without content. Points are those of a gauge.
+func handMade(t testing.TB, s otlp.Signal, messages ...[]byte) *otlp.Request {
 	t.Helper()
-	ld := plog.NewLogs()
-	records := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
-	for _, at := range times {
-		r := records.AppendEmpty()
-		r.SetTimestamp(plogTime(at))
-		r.SetSeverityNumber(plog.SeverityNumberWarn)
+	field := func(b []byte, number protowire.Number, v []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
 	}
-	payload, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
-	if err != nil {
-		t.Fatal(err)
+	var items []byte
+	for _, m := range messages {
+		items = field(items, map[otlp.Signal]protowire.Number{otlp.Logs: 2, otlp.Traces: 2, otlp.Metrics: 1}[s], m)
 	}
-	r, err := otlp.Walk(otlp.Logs, payload, 1)
-	if err != nil {
-		t.Fatal(err)
+	if s == otlp.Metrics {
+		items = field(nil, 2, field(nil, protowire.Number(otlp.Gauge), items))
+	}
+	r := walk(t, s, field(nil, 1, field(nil, 2, items)))
+	if len(r.Items) != len(messages) {
+		t.Fatalf("%d items of %d messages: %s", len(r.Items), len(messages), r.RejectReason)
 	}
 	return r
 }
 
-func TestEncodeCutsBlocks(t *testing.T) {
-	const hour = uint64(time.Hour)
-	var even, dust []uint64
-	for i := range uint64(block.MaxRows*2 + 5) {
-		even = append(even, 1000+i)
-	}
-	for i := range uint64(200) {
-		dust = append(dust, (i+1)*2*hour)
-	}
-	for _, c := range []struct {
-		name  string
-		times []uint64
-		want  []int // rows of each block
-	}{
-		{"full blocks and what is left", even, []int{block.MaxRows, block.MaxRows, 5}},
-		{"at a gap", []uint64{5, 6, 7, 7 + 2*hour, 8 + 2*hour}, []int{3, 2}},
-		{"not at an hour", []uint64{5, 5 + hour}, []int{2}},
-		{"out of order", []uint64{9 * hour, 1, 2}, []int{2, 1}},
-		{"strays from 1970 to the end of time", []uint64{1, math.MaxUint64 - 1}, []int{1, 1}},
-		{"not into dust", dust, []int{200}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var got []int
-			for _, encoded := range encode(t, build([]*otlp.Request{logsAt(t, c.times...)})) {
-				b, err := block.Open(encoded)
-				if err != nil {
-					t.Fatal(err)
+// TestRepeatedFields: of a field that occurs twice the last counts, messages
+// are merged, and whatever the order of fields the columns say the same.
+func TestRepeatedFields(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	for _, s := range otlp.Signals {
+		t.Run(s.String(), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, uint64(s)))
+			var messages [][]byte
+			for range 200 {
+				var raw []byte
+				for range 1 + rng.IntN(3) {
+					m := message(t, s, nil, nil)
+					random(rng).fill(m.ProtoReflect(), 3)
+					part, err := proto.Marshal(m)
+					if err != nil {
+						t.Fatal(err)
+					}
+					raw = append(raw, part...)
 				}
-				got = append(got, b.Rows)
-				times, err := b.Times()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.IsSorted(times) || times[0] != b.MinTime || times[len(times)-1] != b.MaxTime {
-					t.Errorf("times %d..%d of the header do not fit the rows", b.MinTime, b.MaxTime)
-				}
+				messages = append(messages, raw)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("rows of the blocks (-want +got):\n%s", diff)
+			r := handMade(t, s, messages...)
+			want := itemsOf([]*otlp.Request{r})
+			b := build([]*otlp.Request{r})
+			check(t, "built", s, want, b.Block())
+			slices.SortStableFunc(want, func(a, b item) int { return cmp.Compare(a.time, b.time) })
+			var blocks []*block.Block
+			for _, encoded := range encode(t, b) {
+				blocks = append(blocks, open(t, encoded))
 			}
+			check(t, "encoded", s, want, blocks...)
 		})
 	}
 }
 
-func TestHeaderCounts(t *testing.T) {
-	td := ptrace.NewTraces()
-	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	for i, d := range []uint64{50, 0, 900} {
-		s := spans.AppendEmpty()
-		s.SetTraceID([16]byte{1})
-		s.SetSpanID([8]byte{byte(i + 1)})
-		s.SetStartTimestamp(1000)
-		s.SetEndTimestamp(plogTime(1000 + d))
+// TestOddMessages lists what random messages hardly come to.
+func TestOddMessages(t *testing.T) {
+	status := func(parts ...string) []byte {
+		var b []byte
+		b = append(b, "\x0a\x10tttttttttttttttt\x12\x08ssssssss"...)
+		for _, p := range parts {
+			b = append(append(b, 0x7a, byte(len(p))), p...)
+		}
+		return b
 	}
-	spans.At(1).SetEndTimestamp(1) // before its start: no duration
-	payload, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := otlp.Walk(otlp.Traces, payload, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := block.Header{Signal: otlp.Traces, Rows: 3, MinTime: 1000, MaxTime: 1000, MaxDurationNano: 900}
-	b := build([]*otlp.Request{r})
-	if want.RawBytes = b.Block().RawBytes; want.RawBytes > len(payload) || want.RawBytes < len(payload)-8 {
-		t.Errorf("RawBytes = %d of a payload of %d bytes", want.RawBytes, len(payload))
-	}
-	if diff := cmp.Diff(want, b.Block().Header); diff != "" {
-		t.Errorf("header of a built block (-want +got):\n%s", diff)
-	}
-	opened, err := block.Open(encode(t, b)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, opened.Header); diff != "" {
-		t.Errorf("header of an encoded block (-want +got):\n%s", diff)
-	}
-	logs := build([]*otlp.Request{logsAt(t, 1, 2, 3)}).Block()
-	if got := logs.Severities[plog.SeverityNumberWarn]; got != 3 {
-		t.Errorf("Severities[WARN] = %d, want 3", got)
+	for _, c := range []struct {
+		name    string
+		signal  otlp.Signal
+		message []byte
+	}{
+		{"empty log", otlp.Logs, nil},
+		{"empty body", otlp.Logs, []byte("\x2a\x00")},
+		{"empty text as body", otlp.Logs, []byte("\x2a\x02\x0a\x00")},
+		{"body twice", otlp.Logs, []byte("\x2a\x03\x0a\x01a\x2a\x03\x0a\x01b")},
+		{"lists as body twice", otlp.Logs, []byte("\x2a\x07\x2a\x05\x0a\x03\x0a\x01a\x2a\x07\x2a\x05\x0a\x03\x0a\x01b")},
+		{"explicit zeros", otlp.Logs, []byte("\x10\x00\x1a\x00\x09\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"negative severity", otlp.Logs, []byte("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")},
+		{"group", otlp.Logs, []byte("\xa3\x06\x08\x01\xa4\x06")},
+		{"attribute without all", otlp.Logs, []byte("\x32\x00")},
+		{"attribute without value", otlp.Logs, []byte("\x32\x03\x0a\x01k")},
+		{"attribute without key", otlp.Logs, []byte("\x32\x05\x12\x03\x0a\x01v")},
+		{"attribute with an empty value", otlp.Logs, []byte("\x32\x05\x0a\x01k\x12\x00")},
+		{"attribute with two values", otlp.Logs, []byte("\x32\x0c\x12\x02\x10\x01\x0a\x01k\x12\x03\x0a\x01v")},
+		{"attribute with two keys", otlp.Logs, []byte("\x32\x0b\x0a\x01k\x0a\x01l\x12\x03\x0a\x01v")},
+		{"odd attributes among others", otlp.Logs, []byte("\x32\x08\x0a\x01k\x12\x03\x0a\x01v" +
+			"\x32\x03\x0a\x01k\x32\x08\x0a\x01k\x12\x03\x0a\x01w\x32\x05\x0a\x01l\x12\x00\x32\x03\x0a\x01k")},
+		{"no status", otlp.Traces, status()},
+		{"empty status", otlp.Traces, status("")},
+		{"status", otlp.Traces, status("\x12\x01m\x18\x02")},
+		{"status twice", otlp.Traces, status("\x12\x01m\x18\x02", "\x18\x01")},
+		{"status with an unknown field", otlp.Traces, status("\x12\x01m\x48\x07\x18\x02", "\x18\x00\x48\x08")},
+		{"point without value", otlp.Metrics, []byte("\x19\x01\x00\x00\x00\x00\x00\x00\x00")},
+		{"point with two values", otlp.Metrics, []byte("\x19\x01\x00\x00\x00\x00\x00\x00\x00" +
+			"\x31\x01\x00\x00\x00\x00\x00\x00\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := handMade(t, c.signal, c.message)
+			want := itemsOf([]*otlp.Request{r})
+			b := build([]*otlp.Request{r})
+			check(t, "built", c.signal, want, b.Block())
+			check(t, "encoded", c.signal, want, open(t, encode(t, b)[0]))
+		})
 	}
 }
 
-func TestAttributeReadsOneKey(t *testing.T) {
-	ld := plog.NewLogs()
-	records := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
-	for i := range 5 {
-		r := records.AppendEmpty()
-		r.SetTimestamp(plogTime(uint64(i + 1)))
-		if i%2 == 1 {
-			r.Attributes().PutInt("n", int64(i))
-		}
-		r.Attributes().PutStr("s", "x")
-	}
-	payload, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := otlp.Walk(otlp.Logs, payload, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	builder := build([]*otlp.Request{r})
-	opened, err := block.Open(encode(t, builder)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, b := range map[string]*block.Block{"built": builder.Block(), "encoded": opened} {
-		keys, err := b.AttributeKeys()
+// TestTimeOfItemWins: the column Time is what the request says of the item, and
+// the message keeps what it says itself.
+func TestTimeOfItemWins(t *testing.T) {
+	for _, start := range []uint64{0, 5} {
+		sent := &tracepb.Span{TraceId: bytes.Repeat([]byte{1}, 16), SpanId: bytes.Repeat([]byte{1}, 8), StartTimeUnixNano: start}
+		raw, err := proto.Marshal(sent)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.Sort(keys)
-		if diff := cmp.Diff([]string{"n", "s"}, keys); diff != "" {
-			t.Errorf("%s: AttributeKeys (-want +got):\n%s", name, diff)
+		r := handMade(t, otlp.Traces, raw)
+		r.Items[0].TimeUnixNano = 7
+		b := build([]*otlp.Request{r})
+		for _, b := range []*block.Block{b.Block(), open(t, encode(t, b)[0])} {
+			if times, err := b.Times(); err != nil || times[0] != 7 || b.MinTime != 7 || b.MaxTime != 7 {
+				t.Errorf("Times() = %v, %v of block %d..%d, want 7", times, err, b.MinTime, b.MaxTime)
+			}
+			got, err := b.AppendMessage(nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := diffMessages(t, sent, message(t, otlp.Traces, nil, got)); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
 		}
-		column, err := b.Attribute("n")
+	}
+}
+
+// TestManyKeys: keys beyond those that get columns are found all the same.
+func TestManyKeys(t *testing.T) {
+	var messages [][]byte
+	for i := range 2000 {
+		m := &logspb.LogRecord{TimeUnixNano: uint64(i + 1)}
+		for _, key := range []string{"common", fmt.Sprint("k", i), fmt.Sprint("k", i/2)} {
+			m.Attributes = append(m.Attributes, stringAttribute(key, fmt.Sprint("v", i)))
+		}
+		raw, err := proto.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]uint32{1, 3}, column.Rows); diff != "" {
-			t.Errorf("%s: rows with n (-want +got):\n%s", name, diff)
+		messages = append(messages, raw)
+	}
+	r := handMade(t, otlp.Logs, messages...)
+	want := itemsOf([]*otlp.Request{r})
+	b := build([]*otlp.Request{r})
+	check(t, "built", otlp.Logs, want, b.Block())
+	check(t, "encoded", otlp.Logs, want, open(t, encode(t, b)[0]))
+}
+
+// TestBuiltBlockIsShared reads a block of a builder from several goroutines;
+// the race detector does the checking.
+func TestBuiltBlockIsShared(t *testing.T) {
+	for _, s := range otlp.Signals {
+		rs := requests(t, rand.New(rand.NewPCG(11, uint64(s))), s, 3)
+		b := build(rs).Block()
+		want := dump(t, b)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if got := dump(t, b); got != want {
+					t.Errorf("%v: two readers of one block do not see the same", s)
+				}
+			})
 		}
-		text, err := otlp.AppendRawText(nil, column.Values.At(1))
-		if err != nil || string(text) != "3" {
-			t.Errorf("%s: second value of n = %q, %v, want 3", name, text, err)
-		}
+		wg.Wait()
+	}
+}
+
+func TestAttributeOfNoRow(t *testing.T) {
+	b := build([]*otlp.Request{handMade(t, otlp.Logs, []byte("\x32\x08\x0a\x01k\x12\x03\x0a\x01v"))})
+	for _, b := range []*block.Block{b.Block(), open(t, encode(t, b)[0])} {
 		if column, err := b.Attribute("nothing"); column != nil || err != nil {
-			t.Errorf("%s: Attribute(nothing) = %v, %v, want nil, nil", name, column, err)
+			t.Errorf("Attribute(nothing) = %v, %v, want nil, nil", column, err)
 		}
 	}
 }
 
 func TestColumnsOfOtherSignalsAreRefused(t *testing.T) {
-	b := build([]*otlp.Request{logsAt(t, 1)}).Block()
-	if _, err := b.Uints(block.EndTime); err == nil {
-		t.Error("Uints(EndTime) of a log block gave no error")
+	b := build([]*otlp.Request{handMade(t, otlp.Logs, nil)}).Block()
+	if v, err := b.Uints(block.EndTime); err == nil {
+		t.Errorf("Uints(EndTime) of logs = %v, want an error", v)
 	}
-	if _, err := b.Dict(block.Time); err == nil {
-		t.Error("Dict(Time) gave no error")
+	if v, err := b.Dict(block.Time); err == nil {
+		t.Errorf("Dict(Time) = %v, want an error", v)
 	}
-}
-
-// readAll reads all there is to read of an encoded block.
-func readAll(t testing.TB, encoded []byte) ([]string, error) {
-	b, err := block.Open(encoded)
-	if err != nil {
-		return nil, err
+	if v, err := b.Strings(block.Attributes); err == nil {
+		t.Errorf("Strings(Attributes) = %v, want an error", v)
 	}
-	for row := range b.Rows {
-		if _, err := b.AppendMessage(nil, row); err != nil {
-			return nil, err
-		}
-		for _, c := range []block.Column{block.Resource, block.Scope} {
-			if _, err := b.Dict(c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return read(t, b), nil
-}
-
-// TestDamageIsFound flips every bit of an encoded block, and cuts it at every
-// byte: what comes back is the truth or ErrCorrupt.
-func TestDamageIsFound(t *testing.T) {
-	for _, s := range otlp.Signals {
-		t.Run(s.String(), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(7, uint64(s)))
-			encoded := encode(t, build(requests(t, rng, s, 1)))[0]
-			want, err := readAll(t, encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check := func(damaged []byte, what string, at int) {
-				got, err := readAll(t, damaged)
-				switch {
-				case err == nil && !slices.Equal(got, want):
-					t.Errorf("%s %d gives other items without an error", what, at)
-				case err != nil && !errors.Is(err, block.ErrCorrupt):
-					t.Errorf("%s %d gives %v, want ErrCorrupt", what, at, err)
-				}
-			}
-			for bit := range len(encoded) * 8 {
-				damaged := slices.Clone(encoded)
-				damaged[bit/8] ^= 1 << (bit % 8)
-				check(damaged, "bit", bit)
-			}
-			for size := range encoded {
-				if _, err := readAll(t, encoded[:size]); !errors.Is(err, block.ErrCorrupt) {
-					t.Errorf("cut to %d of %d bytes gives %v, want ErrCorrupt", size, len(encoded), err)
-				}
-			}
-		})
+	if v, err := b.Uints(200); err == nil {
+		t.Errorf("Uints(200) = %v, want an error", v)
 	}
 }
 
-// FuzzOpen: whatever the bytes, reading ends in items or in ErrCorrupt.
-func FuzzOpen(f *testing.F) {
-	for _, s := range otlp.Signals {
-		rng := rand.New(rand.NewPCG(1, uint64(s)))
-		f.Add(encode(f, build(requests(f, rng, s, 1)))[0])
+func TestEncodeReturnsErrorOfEmit(t *testing.T) {
+	want := errors.New("disk full")
+	b := build([]*otlp.Request{logsAt(t, 1, 1e18)})
+	calls := 0
+	err := b.Encode(func(block.Header, []byte) error { calls++; return want })
+	if !errors.Is(err, want) || calls != 1 {
+		t.Errorf("Encode = %v after %d calls, want %v after one", err, calls, want)
 	}
-	f.Fuzz(func(t *testing.T, encoded []byte) {
-		b, err := block.Open(encoded)
-		if err == nil {
-			_, err = b.AppendMessage(nil, 0)
-		}
-		if err != nil && !errors.Is(err, block.ErrCorrupt) {
-			t.Errorf("reading gives %v, want ErrCorrupt", err)
-		}
-	})
+	if err := block.NewBuilder(otlp.Logs).Encode(func(block.Header, []byte) error { return want }); err != nil {
+		t.Errorf("Encode of no rows = %v, want nil and no call", err)
+	}
 }

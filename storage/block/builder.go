@@ -14,8 +14,10 @@ type Builder struct {
 	strings [numColumns]*Strings
 	own     [formStrings + 1][]Column // by form: the columns that items fill
 	attrs   attributeBuilder
-	sizes   []uint32 // row -> protobuf bytes that came in for it
-	header  Header   // of all rows
+	// Protobuf bytes that came in for a row: of its message, and of its envelopes
+	// where it is the first of its request to have them.
+	messageSizes, envelopeSizes []uint32
+	header                      Header // of all rows
 
 	severities      []uint8 // logs: row -> effective severity
 	severityOfText  []uint8 // index into SeverityText -> 1 + effective severity without a number, 0 is unknown
@@ -77,8 +79,7 @@ func (b *Builder) Add(r *otlp.Request) {
 	for i := range r.Items {
 		item := &r.Items[i]
 		message := r.Bytes(item.Message)
-		size := bytesLen(1, len(message))
-		size += b.addEnvelope(Resource, b.resources, r.Resources, item.Resource)
+		size := b.addEnvelope(Resource, b.resources, r.Resources, item.Resource)
 		size += b.addEnvelope(Scope, b.scopes, r.Scopes, item.Scope)
 
 		var s *schema
@@ -91,7 +92,8 @@ func (b *Builder) Add(r *otlp.Request) {
 			size += b.addEnvelope(Metric, b.metrics, r.Metrics, item.Metric)
 			s = b.metricSchema()
 		}
-		b.sizes = append(b.sizes, uint32(size))
+		b.envelopeSizes = append(b.envelopeSizes, uint32(size))
+		b.messageSizes = append(b.messageSizes, uint32(bytesLen(1, len(message))))
 		b.addItem(message, s, item.TimeUnixNano)
 	}
 }
@@ -132,7 +134,7 @@ func (b *Builder) reserve(n int) {
 	for _, c := range b.own[formStrings] {
 		b.strings[c].Ends = room(b.strings[c].Ends, n)
 	}
-	b.sizes = room(b.sizes, n)
+	b.messageSizes, b.envelopeSizes = room(b.messageSizes, n), room(b.envelopeSizes, n)
 	b.attrs.ends = room(b.attrs.ends, n)
 	if b.signal == otlp.Logs {
 		b.severities = room(b.severities, n)
@@ -182,7 +184,7 @@ func (b *Builder) count(timeUnixNano uint64) {
 	}
 	h.MinTime, h.MaxTime = min(h.MinTime, timeUnixNano), max(h.MaxTime, timeUnixNano)
 	h.Rows++
-	h.RawBytes += int(b.sizes[row])
+	h.RawBytes += b.rawSize(row)
 	switch b.signal {
 	case otlp.Logs:
 		s := b.effectiveSeverity(row)
@@ -192,6 +194,8 @@ func (b *Builder) count(timeUnixNano uint64) {
 		h.MaxDurationNano = max(h.MaxDurationNano, b.duration(row))
 	}
 }
+
+func (b *Builder) rawSize(row int) int { return int(b.messageSizes[row]) + int(b.envelopeSizes[row]) }
 
 func (b *Builder) effectiveSeverity(row int) uint8 {
 	number := b.uints[Severity][row]

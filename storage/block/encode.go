@@ -107,7 +107,7 @@ type byteCounter struct {
 func (b *Builder) newByteCounter() *byteCounter { return &byteCounter{b: b} }
 
 func (c *byteCounter) add(row uint32) int {
-	n := int(c.b.sizes[row])
+	n := int(c.b.messageSizes[row])
 	for _, column := range [...]Column{Resource, Scope, Metric} {
 		d := c.b.dicts[column]
 		if d == nil {
@@ -130,7 +130,7 @@ func (b *Builder) headerOf(rows []uint32) Header {
 	times := b.uints[Time]
 	h := Header{Signal: b.signal, Rows: len(rows), MinTime: times[rows[0]], MaxTime: times[rows[len(rows)-1]]}
 	for _, row := range rows {
-		h.RawBytes += int(b.sizes[row])
+		h.RawBytes += b.rawSize(int(row))
 		switch b.signal {
 		case otlp.Logs:
 			h.Severities[b.severities[row]]++
