@@ -98,8 +98,7 @@ func (r *Receiver) exportHTTP(c echo.Context, s otlp.Signal) (format, answer, er
 	request := c.Request()
 	as, mediaTypeErr := formatOf(request.Header.Get(echo.HeaderContentType))
 	if request.Method != http.MethodPost {
-		c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
-		return as, answer{}, fmt.Errorf("%w: use %s", errMethod, http.MethodPost)
+		return as, answer{}, notPost(c)
 	}
 	if err := r.authorize(request.Header.Get(echo.HeaderAuthorization)); err != nil {
 		c.Response().Header().Set(echo.HeaderWWWAuthenticate, "Bearer")
@@ -121,6 +120,12 @@ func (r *Receiver) exportHTTP(c echo.Context, s otlp.Signal) (format, answer, er
 	return as, a, err
 }
 
+// notPost refuses every method but one.
+func notPost(c echo.Context) error {
+	c.Response().Header().Set(echo.HeaderAllow, http.MethodPost)
+	return fmt.Errorf("%w: use %s", errMethod, http.MethodPost)
+}
+
 // writeFailure answers with a google.rpc.Status in the request's encoding.
 func writeFailure(c echo.Context, as format, f failure) error {
 	// Where there are no deadlines the rest takes as long as it takes.
@@ -131,13 +136,16 @@ func writeFailure(c echo.Context, as format, f failure) error {
 	return c.Blob(f.status, as.mediaType(), f.body(as))
 }
 
-// echoFailure answers what no handler has: unknown paths and panics.
+// echoFailure answers what no handler has: unknown paths and methods, panics.
 func (r *Receiver) echoFailure(err error, c echo.Context) {
 	if c.Response().Committed {
 		return // the connection is broken or the answer under way
 	}
-	if errors.Is(err, echo.ErrNotFound) {
+	switch {
+	case errors.Is(err, echo.ErrNotFound):
 		err = fmt.Errorf("%w: %s", errPath, c.Request().URL.Path)
+	case errors.Is(err, echo.ErrMethodNotAllowed): // one that HTTP doesn't know
+		err = notPost(c)
 	}
 	as, _ := formatOf(c.Request().Header.Get(echo.HeaderContentType))
 	f, _ := failureOf(err)

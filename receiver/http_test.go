@@ -66,6 +66,7 @@ func TestHTTPRefuses(t *testing.T) {
 		{"put", "PUT", logs, body, nil, 405, codes.Unimplemented, asProto, "use POST", 0},
 		{"delete", "DELETE", logs, nil, nil, 405, codes.Unimplemented, asProto, "use POST", 0},
 		{"options", "OPTIONS", logs, nil, nil, 405, codes.Unimplemented, asProto, "use POST", 0},
+		{"unknown method", "FROB", logs, body, nil, 405, codes.Unimplemented, asProto, "use POST", 0},
 		{"unknown path", "POST", "/v1/profiles", body, nil, 404, codes.Unimplemented, asProto, "/v1/profiles", 0},
 		{"root", "GET", "/", nil, []string{"Content-Type", ""}, 404, codes.Unimplemented, asJSON, "no such path", 0},
 		{"trailing slash", "POST", logs + "/", body, nil, 404, codes.Unimplemented, asProto, "", 0},
