@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
 	"sonde/storage"
 	"sonde/storage/block"
 	"sonde/storage/otlp"
@@ -58,6 +62,42 @@ func BenchmarkAppend(b *testing.B) {
 			reportAppend(b, s, c.sig, c.n, acked)
 		})
 	}
+}
+
+// BenchmarkFloor decodes the same requests with pdata and drops them: what a
+// collector pays before it stores anything.
+func BenchmarkFloor(b *testing.B) {
+	for _, sig := range otlp.Signals {
+		b.Run(fmt.Sprintf("signal=%v/records=1000", sig), func(b *testing.B) {
+			payloads, size := benchPayloads(b, sig, 1000)
+			b.SetBytes(int64(size))
+			b.SetParallelism(2)
+			var next atomic.Int64
+			cpu := cpuTime(b)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := unmarshal(sig, payloads[next.Add(1)%int64(len(payloads))]); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.ReportMetric((cpuTime(b)-cpu).Seconds()*1e3/float64(b.N), "cpu-s/Mrecord")
+			b.ReportMetric(float64(b.N*1000)/b.Elapsed().Seconds(), "records/s")
+		})
+	}
+}
+
+func unmarshal(sig otlp.Signal, payload []byte) (err error) {
+	switch sig {
+	case otlp.Logs:
+		_, err = new(plog.ProtoUnmarshaler).UnmarshalLogs(payload)
+	case otlp.Traces:
+		_, err = new(ptrace.ProtoUnmarshaler).UnmarshalTraces(payload)
+	default:
+		_, err = new(pmetric.ProtoUnmarshaler).UnmarshalMetrics(payload)
+	}
+	return err
 }
 
 func appendPatiently(b *testing.B, s *storage.Store, sig otlp.Signal, payload []byte) {
