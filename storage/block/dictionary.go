@@ -82,31 +82,35 @@ func (r *reader) dictIndex(d *Dict, n int) {
 		r.bad = true
 		return
 	}
-	d.Index = make([]uint32, n)
-	count, seen := uint64(len(d.Values)), uint64(0)
-	empty := false
-	for i := range d.Index {
+	index := make([]uint32, n)
+	codes, pos := r.rest, 0
+	count, seen, empty := uint64(len(d.Values)), uint64(0), false
+	for i := range index {
 		code := uint64(0)
-		if len(r.rest) > 0 && r.rest[0] < 0x80 {
-			code, r.rest = uint64(r.rest[0]), r.rest[1:]
-		} else {
-			code = r.uvarint()
+		if pos < len(codes) && codes[pos] < 0x80 {
+			code, pos = uint64(codes[pos]), pos+1
+		} else if code, pos = varint(codes, pos); pos < 0 {
+			r.bad = true
+			return
 		}
 		switch {
 		case code == codeEmpty:
 			empty = true
-			d.Index[i] = uint32(count)
-		case code == codeNext:
-			d.Index[i] = uint32(seen)
+			index[i] = uint32(count)
+		case code == codeNext && seen < count:
+			index[i] = uint32(seen)
 			seen++
-			r.check(seen <= count)
+		case code > codeNext && code-codeNext <= seen:
+			index[i] = uint32(seen - (code - codeNext))
 		default:
-			back := code - codeNext
-			r.check(back <= seen)
-			d.Index[i] = uint32(seen - back)
+			r.bad = true
+			return
 		}
 	}
-	if r.check(seen == count); empty {
+	r.check(seen == count)
+	r.rest = codes[pos:]
+	d.Index = index
+	if empty {
 		d.Values = append(d.Values, nil)
 	}
 }
