@@ -185,7 +185,9 @@ func (b *Block) AttributeKeys() ([]string, error) {
 	return keys, nil
 }
 
-// Attribute returns the column of one key, nil when no row has it.
+// Attribute returns the column of one key, nil when no row has it. An attribute
+// that came without a value has an empty one; one with several values has them
+// merged by protobuf's rules.
 func (b *Block) Attribute(key string) (*AttributeColumn, error) {
 	t, err := b.mergedAttributes()
 	if err != nil {

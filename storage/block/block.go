@@ -25,7 +25,7 @@ type Header struct {
 	MinTime, MaxTime uint64     // of the column Time, both inclusive
 	Severities       [25]uint32 // logs: rows by otlp.EffectiveSeverity; 0 for none of 1-24
 	MaxDurationNano  uint64     // spans: longest end - start
-	RawBytes         int        // protobuf bytes that came in for these rows
+	RawBytes         int        // protobuf bytes that came in for these rows, envelopes at their first row of a request
 }
 
 // Block is a set of rows in columns. A Block is not safe for concurrent use.

@@ -84,10 +84,10 @@ func open(t testing.TB, encoded []byte) *block.Block {
 func message(t testing.TB, s otlp.Signal, metric, raw []byte) proto.Message {
 	t.Helper()
 	var m proto.Message
-	switch {
-	case s == otlp.Logs:
+	switch s {
+	case otlp.Logs:
 		m = &logspb.LogRecord{}
-	case s == otlp.Traces:
+	case otlp.Traces:
 		m = &tracepb.Span{}
 	default:
 		switch otlp.MetricKind(metric) {

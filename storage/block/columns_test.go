@@ -141,8 +141,7 @@ func (c columnReader) row(i int) row {
 			r[column] = c.value(column, i)
 		}
 	}
-	switch r[block.BodyKind] {
-	case uint64(block.BodyOther):
+	if r[block.BodyKind] == uint64(block.BodyOther) {
 		var v commonpb.AnyValue
 		if err := proto.Unmarshal([]byte(r[block.Body].(string)), &v); err != nil {
 			c.t.Fatal(err)

@@ -1,80 +1,116 @@
 package block
 
 import (
-	"bytes"
-	"hash/maphash"
+	"encoding/binary"
+	"fmt"
+	"slices"
 )
 
-// dictBuilder collects a D column.
-type dictBuilder struct {
-	Dict
-	seed   maphash.Seed
-	hashes []uint32 // of Values
-	table  []uint32 // open addressing by hash: 1 + index into Values, 0 is free
-	arena  []byte   // what is free of the newest chunk; Values lie in chunks
-	alias  bool     // Values are not copied
-	last   uint32   // the last answer of id: neighbours are often equal
-}
+// A D column is stored as its distinct values but the empty one, in the order
+// of their first row: how many, the length of each (uvarints) and all bytes.
+// Then there is a code for each row (uvarints): 0 for the empty value, 1 for the
+// next value, else 1 + how many values ago it was first seen, 1 being the newest
+// one. So values that come and go, as trace ids do, have small codes.
+const (
+	codeEmpty = 0
+	codeNext  = 1
+)
 
-// reset forgets all values.
-func (d *dictBuilder) reset() {
-	clear(d.Values)
-	d.Values, d.Index, d.hashes = d.Values[:0], d.Index[:0], d.hashes[:0]
-	clear(d.table)
-	d.last = 0
-}
-
-// add appends a row.
-func (d *dictBuilder) add(v []byte) { d.Index = append(d.Index, d.id(v)) }
-
-// id returns the index of v in Values, where it puts a copy if it is new.
-func (d *dictBuilder) id(v []byte) uint32 {
-	if int(d.last) < len(d.Values) && bytes.Equal(d.Values[d.last], v) {
-		return d.last
-	}
-	if 2*len(d.Values) >= len(d.table) {
-		d.grow()
-	}
-	hash := uint32(maphash.Bytes(d.seed, v))
-	mask := uint32(len(d.table) - 1)
-	slot := hash & mask
-	for ; d.table[slot] != 0; slot = (slot + 1) & mask {
-		i := d.table[slot] - 1
-		if d.hashes[i] == hash && bytes.Equal(d.Values[i], v) {
-			d.last = i
-			return i
+// appendDict appends a D column. It need not have values in the order of their
+// first row, and may have some without a row.
+func (e *stringsEncoder) appendDict(dst []byte, values [][]byte, index []uint32) []byte {
+	e.numbers = append(e.numbers[:0], make([]uint32, len(values))...)
+	e.codes, e.order = e.codes[:0], e.order[:0]
+	seen, total := uint32(0), 0
+	for _, i := range index {
+		switch {
+		case len(values[i]) == 0:
+			e.codes = append(e.codes, codeEmpty)
+		case e.numbers[i] == 0:
+			seen++
+			e.numbers[i] = seen
+			e.order = append(e.order, i)
+			total += len(values[i])
+			e.codes = append(e.codes, codeNext)
+		default:
+			e.codes = binary.AppendUvarint(e.codes, uint64(codeNext+1+seen-e.numbers[i]))
 		}
 	}
-	if !d.alias {
-		v = d.copy(v)
+	dst = slices.Grow(dst, total+2*len(e.order)+len(e.codes)+binary.MaxVarintLen32)
+	dst = binary.AppendUvarint(dst, uint64(seen))
+	for _, i := range e.order {
+		dst = binary.AppendUvarint(dst, uint64(len(values[i])))
 	}
-	d.Values = append(d.Values, v)
-	d.hashes = append(d.hashes, hash)
-	d.table[slot] = uint32(len(d.Values))
-	d.last = uint32(len(d.Values) - 1)
-	return d.last
+	for _, i := range e.order {
+		dst = append(dst, values[i]...)
+	}
+	return append(dst, e.codes...)
 }
 
-// grow doubles the hash table.
-func (d *dictBuilder) grow() {
-	d.table = make([]uint32, max(16, 2*len(d.table)))
-	mask := uint32(len(d.table) - 1)
-	for i, hash := range d.hashes {
-		slot := hash & mask
-		for d.table[slot] != 0 {
-			slot = (slot + 1) & mask
+// decodeDict decodes a D column of n rows. Its values may alias raw.
+func decodeDict(raw []byte, n int) (*Dict, error) {
+	r := reader{rest: raw}
+	d := &Dict{}
+	r.dictValues(d, n)
+	r.dictIndex(d, n)
+	if r.bad || len(r.rest) > 0 {
+		return nil, fmt.Errorf("%w: bad dictionary", ErrCorrupt)
+	}
+	return d, nil
+}
+
+func (r *reader) dictValues(d *Dict, n int) {
+	count := r.int(n)
+	if count > len(r.rest) {
+		r.bad = true
+		return
+	}
+	lengths := make([]uint64, count)
+	r.uvarints(lengths)
+	d.Values = make([][]byte, count, count+1)
+	for i, length := range lengths {
+		if length == 0 || length > uint64(len(r.rest)) {
+			r.bad = true
+			return
 		}
-		d.table[slot] = uint32(i + 1)
+		d.Values[i] = r.bytes(int(length))
 	}
 }
 
-// copy keeps a copy of v. Chunks never move, so that Values may point into
-// them, and double in size, so that a small dictionary stays small.
-func (d *dictBuilder) copy(v []byte) []byte {
-	if len(v) > cap(d.arena)-len(d.arena) {
-		d.arena = make([]byte, 0, max(len(v), min(2*cap(d.arena), 64<<10), 256))
+func (r *reader) dictIndex(d *Dict, n int) {
+	if r.bad || n > len(r.rest) {
+		r.bad = true
+		return
 	}
-	start := len(d.arena)
-	d.arena = append(d.arena, v...)
-	return d.arena[start:len(d.arena):len(d.arena)]
+	index := make([]uint32, n)
+	codes, pos := r.rest, 0
+	count, seen, empty := uint64(len(d.Values)), uint64(0), false
+	for i := range index {
+		var code uint64
+		if pos < len(codes) && codes[pos] < 0x80 {
+			code, pos = uint64(codes[pos]), pos+1
+		} else if code, pos = varint(codes, pos); pos < 0 {
+			r.bad = true
+			return
+		}
+		switch {
+		case code == codeEmpty:
+			empty = true
+			index[i] = uint32(count)
+		case code == codeNext && seen < count:
+			index[i] = uint32(seen)
+			seen++
+		case code > codeNext && code-codeNext <= seen:
+			index[i] = uint32(seen - (code - codeNext))
+		default:
+			r.bad = true
+			return
+		}
+	}
+	r.check(seen == count)
+	r.rest = codes[pos:]
+	d.Index = index
+	if empty {
+		d.Values = append(d.Values, nil)
+	}
 }
