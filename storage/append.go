@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/s2"
 
@@ -42,8 +43,8 @@ func (s *Store) Append(ctx context.Context, r *otlp.Request) error {
 	if len(r.Items) == 0 {
 		return nil
 	}
-	if !s.admit(int64(len(r.Payload))) {
-		return ErrOverloaded
+	if err := s.admit(ctx, int64(len(r.Payload))); err != nil {
+		return err
 	}
 	buf := bodies.Get().(*[]byte)
 	p := newPending(r, buf)
@@ -78,20 +79,50 @@ func newPending(r *otlp.Request, buf *[]byte) *pending {
 	return p
 }
 
-// admit reserves n bytes of the head. An empty head takes a request of any
-// size, so that none is refused for ever. When the head is full the compactors
-// are told not to wait for more.
-func (s *Store) admit(n int64) bool {
+// admit reserves n bytes of the head. While the head is full it waits for the
+// compactors, but not long: a client that is slowed down to their speed loses
+// nothing, one that is refused has to keep the request and come again.
+func (s *Store) admit(ctx context.Context, n int64) error {
+	var late <-chan time.Time
+	for {
+		room, swapped := s.reserve(n)
+		if room {
+			return nil
+		}
+		if late == nil {
+			timer := time.NewTimer(s.tune.roomWait)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-swapped:
+		case <-late:
+			return ErrOverloaded
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.closing:
+			return ErrClosed
+		}
+	}
+}
+
+// reserve is admit without the wait: swapped is closed when it is worth trying
+// again. An empty head takes a request of any size, so that none is refused for
+// ever. When the head is full the compactors are told not to wait for more.
+func (s *Store) reserve(n int64) (room bool, swapped <-chan struct{}) {
 	s.mu.Lock()
-	fits := s.headBytes == 0 || s.headBytes+n <= s.opts.MaxHeadBytes
-	if fits {
+	defer s.mu.Unlock()
+	if s.headBytes == 0 || s.headBytes+n <= s.opts.MaxHeadBytes {
 		s.headBytes += n
+		return true, nil
 	}
-	s.mu.Unlock()
-	if !fits {
-		s.flush()
+	for i := range s.signals {
+		if st := &s.signals[i]; len(st.pieces) > 0 {
+			st.flushTo = st.published
+			poke(s.wake[i])
+		}
 	}
-	return fits
+	return false, s.swapped
 }
 
 // forget gives back what admit reserved.

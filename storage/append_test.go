@@ -89,25 +89,52 @@ func TestAppendWithEndedContext(t *testing.T) {
 	}
 }
 
-func TestAppendRefusesWhenTheHeadIsFullAndRecovers(t *testing.T) {
-	first := batch{sig: otlp.Traces, n: 200}
+// fullHead returns a store whose head takes the first of two requests but not
+// both. Its compactors are held, and nothing but the pressure of the second
+// request makes them begin.
+func fullHead(t *testing.T, roomWait time.Duration) (s *storage.Store, first, second batch, release func()) {
+	first = batch{sig: otlp.Traces, n: 200}
+	second = batch{sig: otlp.Traces, first: 1000, n: 200}
 	size := int64(len(first.payload(t)))
-	s := open(t, t.TempDir(), storage.Options{MaxHeadBytes: size * 3 / 2}, storage.Tuning{RunRows: 1 << 30})
-	// Nothing is due, so only the pressure of the refused request moves it.
-	release := s.HoldCompactors()
+	s = open(t, t.TempDir(), storage.Options{MaxHeadBytes: size * 3 / 2}, storage.Tuning{RunRows: 1 << 30, RoomWait: roomWait})
+	release = s.HoldCompactors()
 	mustAppend(t, s, first)
-	second := batch{sig: otlp.Traces, first: 1000, n: 200}
+	return s, first, second, release
+}
+
+func TestAppendWaitsForRoomInTheHead(t *testing.T) {
+	s, first, second, release := fullHead(t, time.Hour)
+	answered := make(chan error)
+	go func() { answered <- s.Append(t.Context(), second.request(t)) }()
+	select {
+	case err := <-answered:
+		t.Fatalf("Append beyond MaxHeadBytes = %v before there was room", err)
+	default:
+	}
+	release()
+	if err := <-answered; err != nil {
+		t.Fatalf("Append = %v, want nil once there is room", err)
+	}
+	if got, want := sorted(sortedIDs(scan(t, s, otlp.Traces, storage.TimeRange{}))), sorted(idsOf(first, second)); !slices.Equal(got, want) {
+		t.Errorf("Scan saw %d items, want the %d of both requests", len(got), len(want))
+	}
+}
+
+func TestAppendRefusesWhenTheHeadStaysFull(t *testing.T) {
+	s, first, second, release := fullHead(t, time.Millisecond)
 	if err := s.Append(t.Context(), second.request(t)); !errors.Is(err, storage.ErrOverloaded) {
 		t.Fatalf("Append beyond MaxHeadBytes = %v, want %v", err, storage.ErrOverloaded)
 	}
 	release()
+	if got, want := sorted(sortedIDs(scan(t, s, otlp.Traces, storage.TimeRange{}))), sorted(idsOf(first)); !slices.Equal(got, want) {
+		t.Errorf("Scan saw %d items, want the %d of the accepted request", len(got), len(want))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.WaitRoom(ctx, size)
-	mustAppend(t, s, second)
-	if got, want := sorted(sortedIDs(scan(t, s, otlp.Traces, storage.TimeRange{}))), sorted(idsOf(first, second)); !slices.Equal(got, want) {
-		t.Errorf("Scan saw %d items, want the %d of the accepted requests", len(got), len(want))
+	if err := s.WaitCompacted(ctx); err != nil {
+		t.Fatal(err)
 	}
+	mustAppend(t, s, second)
 }
 
 func TestAppendTakesARequestLargerThanTheHead(t *testing.T) {

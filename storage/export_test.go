@@ -16,29 +16,13 @@ type Tuning struct {
 	RunRows  int
 	GenBytes int64
 	Retry    time.Duration
+	RoomWait time.Duration
 	Tick     <-chan time.Time
 }
 
 // OpenTuned is Open with thresholds that tests can reach.
 func OpenTuned(dir string, o Options, t Tuning) (*Store, error) {
-	return open(dir, o, tuning{runRows: t.RunRows, genBytes: t.GenBytes, retry: t.Retry, tick: t.Tick})
-}
-
-// WaitRoom returns once the head has changed, after an ErrOverloaded.
-func (s *Store) WaitRoom(ctx context.Context, n int64) {
-	for {
-		s.mu.Lock()
-		swapped, room := s.swapped, s.headBytes+n <= s.opts.MaxHeadBytes
-		s.mu.Unlock()
-		if room {
-			return
-		}
-		select {
-		case <-swapped:
-		case <-ctx.Done():
-			return
-		}
-	}
+	return open(dir, o, tuning{runRows: t.RunRows, genBytes: t.GenBytes, retry: t.Retry, roomWait: t.RoomWait, tick: t.Tick})
 }
 
 // HeadPieces returns how many blocks a scan of the head would visit.

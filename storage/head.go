@@ -28,10 +28,9 @@ type piece struct {
 	bytes            int64 // of payloads
 	minTime, maxTime uint64
 
-	build  sync.Once // makes blk and header
+	build  sync.Once // makes blk and header; then any number may read them
 	header block.Header
 	blk    *block.Block
-	mu     sync.Mutex // held while a visitor has blk, which is not for two
 }
 
 func (p *piece) first() uint64 { return p.nums[0] }
@@ -102,11 +101,9 @@ func (p *piece) prepare() {
 	})
 }
 
-// visit gives f the block, to one visitor at a time.
+// visit gives f the block.
 func (p *piece) visit(f func(*block.Block) error) error {
 	p.prepare()
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	return f(p.blk)
 }
 

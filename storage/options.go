@@ -16,7 +16,7 @@ type Options struct {
 	// at least 1 h, a whole number of hours.
 	PartitionSpan time.Duration
 	// MaxHeadBytes is how many bytes of requests may wait for the compactor
-	// before Append refuses with ErrOverloaded; default 128 MiB.
+	// before Append waits, and then refuses with ErrOverloaded; default 128 MiB.
 	MaxHeadBytes int64
 	// Log receives what an operator should know; default slog.Default().
 	Log *slog.Logger
@@ -57,6 +57,8 @@ type tuning struct {
 	genBytes int64
 	// retry is the longest pause after a compaction that failed.
 	retry time.Duration
+	// roomWait is how long Append waits for room in a full head.
+	roomWait time.Duration
 	// tick wakes the upkeep: old heads, retention, sealing.
 	tick <-chan time.Time
 }
@@ -73,6 +75,9 @@ const (
 	// One mapping of address space covers a file of this size, so that bbolt
 	// need not remap (and wait for readers) while it grows.
 	maxGenBytes = 1 << 30
+	// Some compactions of full runs, and well within the timeout of exporters,
+	// which is 10 s by default.
+	defaultRoomWait = 2 * time.Second
 	// Ages are in minutes and days; finer upkeep would find nothing to do.
 	upkeepEvery = 30 * time.Second
 )
@@ -94,6 +99,9 @@ func (t tuning) withDefaults(o Options) tuning {
 	}
 	if t.retry <= 0 {
 		t.retry = upkeepEvery
+	}
+	if t.roomWait <= 0 {
+		t.roomWait = defaultRoomWait
 	}
 	return t
 }

@@ -35,8 +35,7 @@ type ScanOptions struct {
 // a corrupt block is counted and logged, and the scan goes on without it: visit
 // returns block.ErrCorrupt as it came.
 //
-// visit must not call the store, and its block is valid until it returns. Two
-// scans take turns at blocks that are still in the head.
+// visit must not call the store, and its block is valid until it returns.
 func (s *Store) Scan(ctx context.Context, o ScanOptions, visit func(*block.Block, Position) (more bool, err error)) error {
 	if err := s.enter(); err != nil {
 		return err

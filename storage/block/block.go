@@ -28,7 +28,8 @@ type Header struct {
 	RawBytes         int        // protobuf bytes that came in for these rows, envelopes at their first row of a request
 }
 
-// Block is a set of rows in columns. A Block is not safe for concurrent use.
+// Block is a set of rows in columns. One from Open is not safe for concurrent
+// use; one from a Builder is.
 // What its methods return is valid as long as the bytes given to Open, must not
 // be changed, and is the same slice on each call. Asking for a column that the
 // signal lacks, or in another form than its own, is an error.
