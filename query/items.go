@@ -64,9 +64,10 @@ func (c *collector) next(h *block.Header) step {
 	case !c.page.settled(h.MaxTime):
 		return read
 	case c.match.byHeader():
-		if !c.window.holdsAll(h) {
+		if !c.window.holds(h) {
 			return read
 		}
+		// The block is older than the page, and so has none of the ties.
 		c.match.tallyHeader(h, &c.tally)
 		return pass
 	case !c.match.mustSeeAll() && c.tally.rows >= CountCap && c.tally.rows > c.page.limit:

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"sonde/query"
 	"sonde/storage"
@@ -26,9 +27,14 @@ type blocks struct {
 	early   bool
 	visits  int
 	corrupt int // visits that met a corrupt block
+	// scanned, when set, is called at the end of each Scan.
+	scanned func()
 }
 
 func (s *blocks) Scan(ctx context.Context, o storage.ScanOptions, visit func(*block.Block, storage.Position) (bool, error)) error {
+	if s.scanned != nil {
+		defer func() { s.scanned() }()
+	}
 	var order []int
 	for i, h := range s.headers {
 		if h.Signal == o.Signal && h.MaxTime >= o.Range.From && (o.Range.To == 0 || h.MinTime < o.Range.To) {
@@ -71,18 +77,30 @@ func (s *blocks) Headers(sig otlp.Signal, r storage.TimeRange, visit func(*block
 	}
 }
 
-// add encodes the records as blocks of their own.
-func (s *blocks) add(t testing.TB, logs plog.Logs) {
+// addLogs encodes the records as a block of their own.
+func (s *blocks) addLogs(t testing.TB, logs plog.Logs) {
 	t.Helper()
 	payload, err := (&plog.ProtoMarshaler{}).MarshalLogs(logs)
+	s.add(t, otlp.Logs, payload, err)
+}
+
+// addSpans encodes the spans as a block of their own.
+func (s *blocks) addSpans(t testing.TB, traces ptrace.Traces) {
+	t.Helper()
+	payload, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
+	s.add(t, otlp.Traces, payload, err)
+}
+
+func (s *blocks) add(t testing.TB, sig otlp.Signal, payload []byte, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := otlp.Walk(otlp.Logs, payload, base)
+	request, err := otlp.Walk(sig, payload, base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	builder := block.NewBuilder(otlp.Logs)
+	builder := block.NewBuilder(sig)
 	builder.Add(request)
 	err = builder.Encode(func(h block.Header, encoded []byte) error {
 		s.headers = append(s.headers, h)
@@ -111,7 +129,7 @@ func series(t testing.TB, n int) *blocks {
 				record.SetSeverityNumber(plog.SeverityNumberWarn)
 			}
 		}
-		s.add(t, logs)
+		s.addLogs(t, logs)
 	}
 	return s
 }
@@ -192,5 +210,113 @@ func TestContextEnds(t *testing.T) {
 	}
 	if _, err := e.Trace(ctx, id, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("Trace after the context's end = %v, want %v", err, context.Canceled)
+	}
+}
+
+// simultaneous returns n records at one time, numbered from a number on.
+func simultaneous(from, n int) plog.Logs {
+	logs := plog.NewLogs()
+	records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+	for i := range n {
+		record := records.AppendEmpty()
+		record.SetTimestamp(base)
+		record.Body().SetInt(int64(from + i))
+	}
+	return logs
+}
+
+// TestTiesAcrossBlocks: a block that ends at the very time at which the page does
+// must still be seen.
+func TestTiesAcrossBlocks(t *testing.T) {
+	source := &blocks{}
+	for i := range 3 {
+		source.addLogs(t, simultaneous(i*100, 100))
+	}
+	f := query.LogFilter{Limit: 80}
+	for left := 300; left > 0; left -= 80 {
+		page, err := query.New(source).Logs(t.Context(), f)
+		want := query.Cursor{TimeUnixNano: base, Remaining: uint64(max(left-80, 0))}
+		if left <= 80 {
+			want = query.Cursor{}
+		}
+		if err != nil || page.Next != want || page.Total != left || len(page.Records) != min(left, 80) {
+			t.Fatalf("Logs(%+v) = %d of %d, next %v, %v, want %d of %d, next %v",
+				f, len(page.Records), page.Total, page.Next, err, min(left, 80), left, want)
+		}
+		f.Before = page.Next
+	}
+}
+
+// TestBlocksMoveBetweenScans: the engine counts the ties at a cursor in one scan
+// and picks them in the next, which may find them in other blocks.
+func TestBlocksMoveBetweenScans(t *testing.T) {
+	source := &blocks{}
+	for i := range 3 {
+		source.addLogs(t, simultaneous(i*100, 100))
+	}
+	scans := 0
+	source.scanned = func() {
+		if scans++; scans == 1 { // a compaction
+			source.encoded, source.headers = nil, nil
+			source.addLogs(t, simultaneous(0, 300))
+		}
+	}
+	f := query.LogFilter{Limit: 80, Before: query.Cursor{TimeUnixNano: base, Remaining: 150}}
+	page, err := query.New(source).Logs(t.Context(), f)
+	if err != nil || page.Total != 150 || len(page.Records) != 80 {
+		t.Fatalf("Logs(%+v) = %d of %d, %v, want 80 of 150", f, len(page.Records), page.Total, err)
+	}
+	if first, last := page.Records[0].Body().Int(), page.Records[79].Body().Int(); first != 149 || last != 70 {
+		t.Errorf("Logs(%+v) = records %d to %d, want 149 to 70", f, first, last)
+	}
+	source.scanned = func() { // and another compaction after each scan
+		scans++
+		source.encoded, source.headers = nil, nil
+		source.addLogs(t, simultaneous(0, scans))
+		source.addLogs(t, simultaneous(0, 200))
+	}
+	if page, err := query.New(source).Logs(t.Context(), f); err == nil {
+		t.Errorf("Logs(%+v) = %d records of blocks that never rest, want an error", f, len(page.Records))
+	}
+}
+
+// TestCursorOfTraceMetTwice: the newest block that holds a trace need not hold
+// the newest of its spans.
+func TestCursorOfTraceMetTwice(t *testing.T) {
+	type at struct {
+		trace byte
+		time  pcommon.Timestamp
+	}
+	source := &blocks{}
+	for _, spans := range [][]at{
+		{{1, 5}, {1, 5}, {3, 100}},
+		{{2, 10}, {1, 10}},
+	} {
+		traces := ptrace.NewTraces()
+		list := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+		for _, s := range spans {
+			span := list.AppendEmpty()
+			span.SetTraceID(pcommon.TraceID{s.trace})
+			span.SetSpanID(pcommon.SpanID{1})
+			span.SetStartTimestamp(base + s.time)
+		}
+		source.addSpans(t, traces)
+	}
+	var got []byte
+	f := query.SpanFilter{Limit: 2}
+	for {
+		page, err := query.New(source).Traces(t.Context(), f)
+		if err != nil {
+			t.Fatalf("Traces(%+v) = %v, want no error", f, err)
+		}
+		for _, trace := range page.Traces {
+			got = append(got, trace.TraceID[0])
+		}
+		if f.Before = page.Next; f.Before == (query.Cursor{}) {
+			break
+		}
+	}
+	if want := []byte{3, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("traces in the order of pages = %v, want %v", got, want)
 	}
 }

@@ -50,11 +50,6 @@ func (w window) holds(h *block.Header) bool {
 	return h.MinTime >= w.from && h.MaxTime <= w.to
 }
 
-// holdsAll reports whether the window admits all rows of a block.
-func (w window) holdsAll(h *block.Header) bool {
-	return w.holds(h) && (!w.tied || h.MaxTime < w.to)
-}
-
 // choose puts the rows of a block that lie in the window into s, ties aside.
 func (w window) choose(b *block.Block, s *rows) error {
 	s.fill(b.Rows)
