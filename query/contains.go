@@ -245,7 +245,8 @@ func (n *needle) mayBeIn(raw []byte) bool {
 	}
 	switch num {
 	case otlp.AnyValueInt:
-		return n.inInt
+		// 7 bits a byte are less than 2.2 digits, and there may be a sign.
+		return n.inInt && len(n.text) <= 1+(len(raw)-width)*11/5
 	case otlp.AnyValueDouble:
 		return n.inDouble
 	case otlp.AnyValueBool:

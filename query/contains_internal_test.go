@@ -48,7 +48,7 @@ func randomValue(r *rand.Rand) pcommon.Value {
 	v := pcommon.NewValueEmpty()
 	switch r.IntN(10) {
 	case 0:
-		v.SetInt(r.Int64N(200) - 100)
+		v.SetInt((r.Int64() - math.MaxInt64/2) >> r.IntN(63))
 	case 1:
 		v.SetDouble([]float64{0, 1.5, -2, 1e30, 1e-9, math.NaN(), math.Inf(-1)}[r.IntN(7)])
 	case 2:
@@ -106,6 +106,9 @@ func TestNeedleInAttributes(t *testing.T) {
 			texts = append(texts, string(otlp.AppendText(nil, v)))
 		}
 		part := randomNeedle(r)
+		if text := texts[0]; r.IntN(3) == 0 && text != "" {
+			part = text // all of a value, to the last digit
+		}
 		var all, found rows
 		all.fill(len(texts))
 		found.reset(len(texts))
