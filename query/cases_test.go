@@ -202,6 +202,28 @@ func TestSpanThatEndsBeforeItStarts(t *testing.T) {
 	})
 }
 
+// TestOddStatusCounts: a status with the code of old protocols beside the new
+// one, as senders of both wrote it.
+func TestOddStatusCounts(t *testing.T) {
+	w := newWorld(t)
+	varint := func(number protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
+	}
+	const deprecatedCode = 1
+	span := slices.Concat(
+		field(otlp.SpanTraceID, []byte("0123456789abcdef")),
+		field(otlp.SpanSpanID, []byte("01234567")),
+		field(otlp.SpanStatus, varint(deprecatedCode, 2), varint(otlp.StatusCode, uint64(ptrace.StatusCodeError))),
+	)
+	w.append(otlp.Traces, field(1, field(2, field(2, span))), nil)
+	w.both(t, func(t *testing.T) {
+		page, err := w.engine().Spans(t.Context(), query.SpanFilter{Limit: 1})
+		if err != nil || page.Total != 1 || page.Errors != 1 {
+			t.Errorf("Spans = %d with %d errors, %v, want 1 with 1", page.Total, page.Errors, err)
+		}
+	})
+}
+
 func TestTraceOfSpansFarApart(t *testing.T) {
 	w := newWorld(t)
 	traces := ptrace.NewTraces()

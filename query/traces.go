@@ -39,9 +39,11 @@ type TracePage struct {
 
 // Traces returns the traces with the newest spans that match f, each summed up
 // over all its spans. A trace belongs to the page on which its newest matching
-// span lies, so following Next shows every trace once. Spans of one trace that
-// are further apart than TraceReach are not brought together: such a trace may
-// be summed up in part, and show on more than one page.
+// span lies, so following Next shows every trace once: a cursor goes into
+// f.Before, never into f.Range.To, below which traces show that have newer spans
+// above it. Spans of one trace that are further apart than TraceReach are not
+// brought together: such a trace may be summed up in part, and show on more than
+// one page.
 //
 // When f.TraceID is a prefix that several traces in the range have, Traces
 // returns an *AmbiguousError.
