@@ -12,20 +12,19 @@ import (
 // header, and peers limit those.
 const maxTextBytes = 512
 
-// appendProto appends an Export*ServiceResponse. The three types have the same
+// proto encodes an Export*ServiceResponse. The three types have the same
 // field numbers: partial_success 1, in it rejected_* 1 and error_message 2. On
-// full success partial_success must be unset, so nothing is appended.
-func (a answer) appendProto(dst []byte) []byte {
+// full success partial_success must be unset, so that is no bytes.
+func (a answer) proto() []byte {
 	if a.rejected == 0 {
-		return dst
+		return nil
 	}
 	var partial []byte
 	partial = protowire.AppendTag(partial, 1, protowire.VarintType)
 	partial = protowire.AppendVarint(partial, uint64(a.rejected))
 	partial = protowire.AppendTag(partial, 2, protowire.BytesType)
 	partial = protowire.AppendString(partial, cutText(a.reason))
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	return protowire.AppendBytes(dst, partial)
+	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)
 }
 
 // partialSuccess is the JSON of the three *PartialSuccess messages. As an int64
@@ -37,10 +36,10 @@ type partialSuccess struct {
 	Message    string `json:"errorMessage"`
 }
 
-// appendJSON is appendProto for JSON.
-func (a answer) appendJSON(dst []byte) []byte {
+// json is proto for JSON.
+func (a answer) json() []byte {
 	if a.rejected == 0 {
-		return append(dst, "{}"...)
+		return []byte("{}")
 	}
 	p := partialSuccess{Message: cutText(a.reason)}
 	switch a.signal {
@@ -55,5 +54,5 @@ func (a answer) appendJSON(dst []byte) []byte {
 	if err != nil {
 		panic(err) // numbers and a string can always be encoded
 	}
-	return append(dst, text...)
+	return text
 }

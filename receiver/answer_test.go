@@ -39,21 +39,21 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, test := range tests {
 		full, part := answer{signal: test.signal}, answer{test.signal, 2, reason}
-		if got := full.appendProto(nil); len(got) != 0 {
+		if got := full.proto(); len(got) != 0 {
 			t.Errorf("full success of %v = %x, want no bytes", test.signal, got)
 		}
-		if got := string(full.appendJSON(nil)); got != "{}" {
+		if got := string(full.json()); got != "{}" {
 			t.Errorf("full success of %v = %s, want {}", test.signal, got)
 		}
-		if got := string(part.appendJSON(nil)); got != test.partialJSON {
+		if got := string(part.json()); got != test.partialJSON {
 			t.Errorf("partial success of %v = %s, want %s", test.signal, got, test.partialJSON)
 		}
 		got := proto.Clone(test.full)
-		if err := proto.Unmarshal(part.appendProto(nil), got); err != nil || !proto.Equal(got, test.part) {
+		if err := proto.Unmarshal(part.proto(), got); err != nil || !proto.Equal(got, test.part) {
 			t.Errorf("partial success of %v = %v, %v, want %v", test.signal, got, err, test.part)
 		}
 		proto.Reset(got)
-		if err := protojson.Unmarshal(part.appendJSON(nil), got); err != nil || !proto.Equal(got, test.part) {
+		if err := protojson.Unmarshal(part.json(), got); err != nil || !proto.Equal(got, test.part) {
 			t.Errorf("partial success of %v as JSON = %v, %v, want %v", test.signal, got, err, test.part)
 		}
 	}

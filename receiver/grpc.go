@@ -75,7 +75,7 @@ func (r *Receiver) exportMethod(s otlp.Signal) grpc.MethodHandler {
 			if err != nil {
 				return nil, r.grpcFailure(s, err)
 			}
-			return rawAnswer(a.appendProto(nil)), nil
+			return rawAnswer(a.proto()), nil
 		})
 	}
 }

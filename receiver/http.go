@@ -86,9 +86,9 @@ func (r *Receiver) exportHandler(s otlp.Signal) echo.HandlerFunc {
 			return writeFailure(c, as, r.noteFailure(s, storage.HTTP, err))
 		}
 		if as == formatProto {
-			return c.Blob(http.StatusOK, as.mediaType(), a.appendProto(nil))
+			return c.Blob(http.StatusOK, as.mediaType(), a.proto())
 		}
-		return c.Blob(http.StatusOK, as.mediaType(), a.appendJSON(nil))
+		return c.Blob(http.StatusOK, as.mediaType(), a.json())
 	}
 }
 
