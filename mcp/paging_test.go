@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"sonde/mcp"
 	"sonde/query"
@@ -75,5 +77,61 @@ func TestPages(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("records on all pages (-want +got):\n%s", diff)
+	}
+}
+
+// TestTracesShowOnce follows the pages of traces whose spans lie on both sides
+// of the borders between pages.
+func TestTracesShowOnce(t *testing.T) {
+	store := storagetest.Open(t, storage.Options{Now: func() time.Time { return noon }})
+	w := open(t, query.New(store), store, mcp.Options{})
+	const total = 9
+	traces := ptrace.NewTraces()
+	spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	for n := range total {
+		for k := range 3 {
+			s := spans.AppendEmpty()
+			s.SetTraceID([16]byte{0: 1, 15: byte(n)})
+			s.SetSpanID([8]byte{0: 1, 6: byte(n), 7: byte(k)})
+			s.SetStartTimestamp(ago(time.Minute + time.Duration(n+2*k)*time.Second))
+		}
+	}
+	payload, err := ptraceotlp.NewExportRequestFromTraces(traces).MarshalProto()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := otlp.Walk(otlp.Traces, payload, uint64(noon.UnixNano()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Append(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	arguments := `{"limit":2}`
+	for range total {
+		var page struct {
+			Next   string
+			Traces []struct{ TraceID string }
+		}
+		text := w.call(t, "ada", "?format=json", "traces.query", arguments).text()
+		if err := json.Unmarshal([]byte(text), &page); err != nil {
+			t.Fatalf("traces.query %s = %s: %v", arguments, text, err)
+		}
+		for _, trace := range page.Traces {
+			seen[trace.TraceID]++
+		}
+		if page.Next == "" {
+			break
+		}
+		arguments = fmt.Sprintf(`{"limit":2,"to":%q}`, page.Next)
+	}
+	for id, times := range seen {
+		if times != 1 {
+			t.Errorf("trace %s is on %d pages, want 1", id, times)
+		}
+	}
+	if len(seen) != total {
+		t.Errorf("%d traces on all pages, want %d", len(seen), total)
 	}
 }

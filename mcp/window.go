@@ -13,7 +13,7 @@ const defaultWindow = time.Hour
 
 // window is the stretch of time that a query is about.
 type window struct {
-	rows   storage.TimeRange // what to search
+	rows   storage.TimeRange // what to search, but for before
 	before query.Cursor      // where the page begins; zero when no printed cursor was given
 	shown  storage.TimeRange // what the answer says was searched
 }
@@ -22,11 +22,11 @@ type window struct {
 // record is found although its sender's clock is ahead of ours; without from it
 // is the default window before to, and all time when whole is set.
 func (a *arguments) window(now time.Time, whole bool) (window, error) {
-	from, err := a.time("from", now)
+	from, _, err := a.time("from", now)
 	if err != nil {
 		return window{}, err
 	}
-	to, err := a.time("to", now)
+	to, printed, err := a.time("to", now)
 	if err != nil {
 		return window{}, err
 	}
@@ -35,10 +35,13 @@ func (a *arguments) window(now time.Time, whole bool) (window, error) {
 	if a.has("to") {
 		// To 0 would mean no bound; nothing but time 0 itself lies below 1.
 		end = max(1, to.TimeUnixNano)
-		w.shown.To, w.rows.To = end, end
-		if to.Remaining > 0 {
-			// Of the items at exactly that time some are still to be shown.
-			w.before, w.rows.To = to, end+1
+		w.shown.To = end
+		if printed && to != (query.Cursor{}) {
+			// No bound as well: which traces earlier pages have shown is seen only
+			// by their spans above the cursor.
+			w.before = to
+		} else {
+			w.rows.To = end
 		}
 	}
 	switch {
@@ -66,14 +69,15 @@ func (a *arguments) backwards(from, end uint64, now time.Time) error {
 	return a.wrong("", what)
 }
 
-// time reads a time argument, the zero Cursor when it is absent.
-func (a *arguments) time(name string, now time.Time) (query.Cursor, error) {
+// time reads a time argument, the zero Cursor when it is absent, and says
+// whether it is a cursor that an answer has printed.
+func (a *arguments) time(name string, now time.Time) (c query.Cursor, printed bool, err error) {
 	if !a.has(name) {
-		return query.Cursor{}, nil
+		return query.Cursor{}, false, nil
 	}
-	c, err := answer.ParseTime(a.text(name), now)
+	c, printed, err = answer.ParseTime(a.text(name), now)
 	if err != nil {
-		return query.Cursor{}, a.wrong(name, name+": "+err.Error())
+		return query.Cursor{}, false, a.wrong(name, name+": "+err.Error())
 	}
-	return c, nil
+	return c, printed, nil
 }

@@ -94,7 +94,7 @@ func TestTraces(t *testing.T) {
 
 	got := answer.Traces(p, lastHour(), answer.Options{MaxLines: 2})
 	first, _, _ := strings.Cut(got, "\n")
-	if want := "1 of 7; next: to=2026-11-30T11:51:00Z; 1 more of this page cut to fit"; !strings.HasSuffix(first, want) {
+	if want := "1 of 7; next: to=2026-11-30T11:51:00Z.0; 1 more of this page cut to fit"; !strings.HasSuffix(first, want) {
 		t.Errorf("Traces of 2 lines = %q, want the first line to end in %q", got, want)
 	}
 }

@@ -21,27 +21,27 @@ var errTimeRange = errors.New("outside the years 1970 to 2554")
 // 3339 with or without a zone (then UTC) and with a blank or "T" between date
 // and time, a date (its first instant), a Unix time in seconds, milliseconds,
 // microseconds or nanoseconds by its size, "now", and a duration before now as
-// "-15m", "15m", "15m ago", "now-15m" or "2d" (units ms s m h d w). A printed cursor, the
-// time with ".3" after its Z, is read with its tie-breaker; everywhere else
-// Remaining is 0. Times before 1970 and after 2554 are errors. The error says
-// what is accepted and what the time is now.
+// "-15m", "15m", "15m ago", "now-15m" or "2d" (units ms s m h d w). A printed
+// cursor, the time with ".3" after its Z, is read with its tie-breaker; for
+// every other form printed is false and Remaining 0. Times before 1970 and after
+// 2554 are errors. The error says what is accepted and what the time is now.
 //
 // The instant 1970-01-01T00:00:00Z is returned as 0, which a storage.TimeRange
 // takes as no bound.
-func ParseTime(arg string, now time.Time) (query.Cursor, error) {
+func ParseTime(arg string, now time.Time) (c query.Cursor, printed bool, err error) {
 	s := strings.TrimSpace(arg)
 	stamp, remaining, err := cutTieBreaker(s)
 	if err == nil {
 		var t uint64
 		if t, err = parseInstant(stamp, now); err == nil {
-			return query.Cursor{TimeUnixNano: t, Remaining: remaining}, nil
+			return query.Cursor{TimeUnixNano: t, Remaining: remaining}, stamp != s, nil
 		}
 	}
 	reason := ""
 	if errors.Is(err, errTimeRange) {
 		reason = " (" + errTimeRange.Error() + ")"
 	}
-	return query.Cursor{}, fmt.Errorf("cannot read %s as a time%s: %s; it is %s now",
+	return query.Cursor{}, false, fmt.Errorf("cannot read %s as a time%s: %s; it is %s now",
 		echo(arg), reason, timeForms, now.UTC().Format(time.RFC3339))
 }
 
@@ -208,13 +208,10 @@ func isDigits(s string) bool {
 func FormatTime(unixNano uint64) string { return utc(unixNano).Format(time.RFC3339Nano) }
 
 // FormatCursor returns a cursor as an answer prints it after "next: to=": what
-// ParseTime reads back as the same cursor.
+// ParseTime reads back as the same cursor. The tie-breaker is there even when it
+// is 0: it tells where a page ended from a bound that someone chose.
 func FormatCursor(c query.Cursor) string {
-	s := FormatTime(c.TimeUnixNano)
-	if c.Remaining > 0 {
-		s += "." + strconv.FormatUint(c.Remaining, 10)
-	}
-	return s
+	return FormatTime(c.TimeUnixNano) + "." + strconv.FormatUint(c.Remaining, 10)
 }
 
 // utc goes by seconds: 64 unsigned bits of nanoseconds reach beyond what

@@ -66,9 +66,9 @@ func TestParseTime(t *testing.T) {
 		{"30s", at("2026-11-30T11:59:30.123456789Z")},
 		{"250ms", at("2026-11-30T11:59:59.873456789Z")},
 	} {
-		got, err := answer.ParseTime(c.arg, now)
-		if want := (query.Cursor{TimeUnixNano: c.want}); err != nil || got != want {
-			t.Errorf("ParseTime(%q) = %v, %v, want %v", c.arg, got, err, want)
+		got, printed, err := answer.ParseTime(c.arg, now)
+		if want := (query.Cursor{TimeUnixNano: c.want}); err != nil || got != want || printed {
+			t.Errorf("ParseTime(%q) = %v, %t, %v, want %v, not printed", c.arg, got, printed, err, want)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestParseTimeErrors(t *testing.T) {
 		"1969-12-31", "2555-01-01", "99999999999999999999", "-5", "5 minutes", "15M5x", "now-", "now15m", "-900000000d",
 		"1e9", "0x10", "1.2.3", "2026-11-30T11:00:00Z..12:00:00Z", "15m now",
 	} {
-		_, err := answer.ParseTime(arg, noon)
+		_, _, err := answer.ParseTime(arg, noon)
 		if err == nil {
 			t.Errorf("ParseTime(%q) = nil error", arg)
 			continue
@@ -91,11 +91,11 @@ func TestParseTimeErrors(t *testing.T) {
 			}
 		}
 	}
-	_, err := answer.ParseTime(strings.Repeat("x\n", 5000), noon)
+	_, _, err := answer.ParseTime(strings.Repeat("x\n", 5000), noon)
 	if err == nil || len(err.Error()) > 600 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("ParseTime of a long argument = %v, want a short error on one line", err)
 	}
-	if _, err := answer.ParseTime("1969-12-31", noon); err == nil || !strings.Contains(err.Error(), "outside the years 1970 to 2554") {
+	if _, _, err := answer.ParseTime("1969-12-31", noon); err == nil || !strings.Contains(err.Error(), "outside the years 1970 to 2554") {
 		t.Errorf("ParseTime(1969-12-31) = %v, want the years there are", err)
 	}
 }
@@ -118,9 +118,13 @@ func TestFormatTime(t *testing.T) {
 }
 
 func TestFormatCursor(t *testing.T) {
-	c := query.Cursor{TimeUnixNano: ago(0) + 100000007, Remaining: 3}
-	if got, want := answer.FormatCursor(c), "2026-11-30T12:00:00.100000007Z.3"; got != want {
-		t.Errorf("FormatCursor(%v) = %q, want %q", c, got, want)
+	for want, c := range map[string]query.Cursor{
+		"2026-11-30T12:00:00.100000007Z.3": {TimeUnixNano: ago(0) + 100000007, Remaining: 3},
+		"2026-11-30T12:00:00Z.0":           {TimeUnixNano: ago(0)},
+	} {
+		if got := answer.FormatCursor(c); got != want {
+			t.Errorf("FormatCursor(%v) = %q, want %q", c, got, want)
+		}
 	}
 }
 
@@ -132,9 +136,9 @@ func FuzzCursor(f *testing.F) {
 	f.Add(uint64(math.MaxUint64), uint64(1))
 	f.Fuzz(func(t *testing.T, at, remaining uint64) {
 		want := query.Cursor{TimeUnixNano: at, Remaining: remaining}
-		got, err := answer.ParseTime(answer.FormatCursor(want), noon)
-		if err != nil || got != want {
-			t.Errorf("ParseTime(%q) = %v, %v, want %v", answer.FormatCursor(want), got, err, want)
+		got, printed, err := answer.ParseTime(answer.FormatCursor(want), noon)
+		if err != nil || got != want || !printed {
+			t.Errorf("ParseTime(%q) = %v, %t, %v, want %v, printed", answer.FormatCursor(want), got, printed, err, want)
 		}
 	})
 }
@@ -146,14 +150,14 @@ func FuzzParseTime(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		got, err := answer.ParseTime(arg, noon)
+		got, _, err := answer.ParseTime(arg, noon)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
 				t.Errorf("ParseTime(%q) = %q, want one line", arg, err)
 			}
 			return
 		}
-		again, err := answer.ParseTime(" "+answer.FormatCursor(got)+"\n", noon.Add(time.Hour))
+		again, _, err := answer.ParseTime(" "+answer.FormatCursor(got)+"\n", noon.Add(time.Hour))
 		if err != nil || again != got {
 			t.Errorf("ParseTime(%q) = %v, printed and read again %v, %v", arg, got, again, err)
 		}
