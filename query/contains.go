@@ -23,7 +23,7 @@ type needle struct {
 	// Whether text can be part of the text of such a value.
 	inInt, inDouble, inBool bool
 
-	folder folder
+	folder otlp.Folder
 	folded []byte   // a column, folded
 	ends   []uint32 // where the values in folded end, when folding moved them
 	value  []byte   // one value as text
@@ -31,7 +31,7 @@ type needle struct {
 
 func newNeedle(s string) *needle {
 	n := &needle{}
-	n.text = n.folder.appendFold(nil, []byte(s))
+	n.text = n.folder.AppendFold(nil, []byte(s))
 	text := string(n.text)
 	n.ascii = strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	n.wide = !n.ascii || strings.ContainsAny(text, "ks")
@@ -47,7 +47,7 @@ func isPart(text string, of ...string) bool {
 
 // in reports whether text contains the needle.
 func (n *needle) in(text []byte) bool {
-	n.folded = n.folder.appendFold(n.folded[:0], text)
+	n.folded = n.folder.AppendFold(n.folded[:0], text)
 	return bytes.Contains(n.folded, n.text)
 }
 
@@ -60,6 +60,10 @@ func (n *needle) inValue(raw []byte) bool {
 
 // narrow keeps the rows of s whose body or attributes contain the needle.
 func (n *needle) narrow(b *block.Block, s *rows) error {
+	if may, err := b.MayContain(n.text); err != nil || !may {
+		s.reset(b.Rows)
+		return err
+	}
 	var found rows
 	found.reset(b.Rows)
 	if err := n.searchBodies(b, s, &found); err != nil {
@@ -167,7 +171,7 @@ func (n *needle) searchRest(b *block.Block, s, found *rows) error {
 // several times as much.
 func (n *needle) search(c *block.Strings, isText func(i int) (offset int, ok bool), hit func(i int)) {
 	var ascii bool
-	n.folded, ascii = appendLower(n.folded[:0], c.Data)
+	n.folded, ascii = otlp.AppendLower(n.folded[:0], c.Data)
 	if ascii && !n.ascii {
 		return
 	}
@@ -214,7 +218,7 @@ func (n *needle) foldTexts(c *block.Strings, isText func(i int) (int, bool)) []u
 	n.folded, n.ends = n.folded[:0], n.ends[:0]
 	for i := range c.Ends {
 		if offset, ok := isText(i); ok {
-			n.folded = n.folder.appendFold(n.folded, c.At(i)[offset:])
+			n.folded = n.folder.AppendFold(n.folded, c.At(i)[offset:])
 		}
 		n.ends = append(n.ends, uint32(len(n.folded)))
 	}

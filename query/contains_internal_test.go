@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -166,16 +165,4 @@ func FuzzNeedle(f *testing.F) {
 			t.Errorf("search of %q for %q = %v, want %v", text, part, got, want)
 		}
 	})
-}
-
-func TestFoldIsSimpleFolding(t *testing.T) {
-	for r := range rune(utf8.MaxRune + 1) {
-		next := unicode.SimpleFold(r)
-		if fold(r) != fold(next) {
-			t.Errorf("fold(%q) = %q, fold(%q) = %q, want the same", r, fold(r), next, fold(next))
-		}
-		if f := fold(r); f != r && !strings.EqualFold(string(f), string(r)) {
-			t.Errorf("fold(%q) = %q, want a letter equal to it", r, f)
-		}
-	}
 }

@@ -39,11 +39,13 @@ type encoder struct {
 	index                      []uint32 // of a D column, for the rows of the block
 	strings                    stringsEncoder
 	attrs                      attributeEncoder
+	trigram                    trigramEncoder
 }
 
 var encoders = sync.Pool{New: func() any {
 	e := &encoder{}
 	e.strings.distinct = dictBuilder{seed: maphash.MakeSeed(), alias: true}
+	e.trigram.seed = maphash.MakeSeed()
 	return e
 }}
 
@@ -145,8 +147,12 @@ func (b *Builder) headerOf(rows []uint32) Header {
 func (e *encoder) block(b *Builder, h *Header, rows []uint32) []byte {
 	e.data, e.sections = e.data[:0], e.sections[:0]
 	for _, c := range signalColumns[b.signal] {
-		if c == shapes {
+		switch c {
+		case shapes:
 			e.attributes(b, rows)
+			continue
+		case trigrams:
+			e.trigrams(b, rows)
 			continue
 		}
 		switch forms[c] {

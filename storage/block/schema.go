@@ -8,6 +8,7 @@ const (
 	shapes          Column = 24 + iota // D, all signals: which attributes a row has
 	attributeValues                    // all signals: the values of all keys
 	statusKind                         // U, spans: 1 where a status was sent
+	trigrams                           // logs: see trigramSet
 	numColumns
 )
 
@@ -34,7 +35,7 @@ var forms = [numColumns]form{
 // are encoded. Time is first because times of other columns lean on it.
 var signalColumns = [...][]Column{
 	otlp.Logs: {Time, Resource, Scope, EventTime, ObservedTime, Severity, SeverityText, BodyKind, Body,
-		TraceID, SpanID, Rest, shapes},
+		TraceID, SpanID, Rest, shapes, trigrams},
 	otlp.Traces: {Time, Resource, Scope, EndTime, Kind, Name, TraceID, SpanID, ParentSpanID,
 		statusKind, StatusCode, StatusMessage, Rest, shapes},
 	otlp.Metrics: {Time, Resource, Scope, Metric, StartTime, ValueKind, Value, Rest, shapes},

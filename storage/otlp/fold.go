@@ -1,4 +1,4 @@
-package query
+package otlp
 
 import (
 	"encoding/binary"
@@ -27,9 +27,9 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-// appendLower appends src with its ASCII letters in lower case, and reports
+// AppendLower appends src with its ASCII letters in lower case, and reports
 // whether all of src is ASCII.
-func appendLower(dst, src []byte) (lowered []byte, ascii bool) {
+func AppendLower(dst, src []byte) (lowered []byte, ascii bool) {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x80 * ones
@@ -56,14 +56,15 @@ func appendLower(dst, src []byte) (lowered []byte, ascii bool) {
 	return dst, seen&highs == 0
 }
 
-// folder folds text. It remembers letters, of which a text has few.
-type folder struct {
+// Folder folds text, so that texts are equal that differ in case alone. It
+// remembers letters, of which a text has few. It is not for concurrent use.
+type Folder struct {
 	from, to [256]rune
 }
 
-// appendFold appends src with every letter folded. Bytes that are no UTF-8 stay
+// AppendFold appends src with every letter folded. Bytes that are no UTF-8 stay
 // as they are.
-func (f *folder) appendFold(dst, src []byte) []byte {
+func (f *Folder) AppendFold(dst, src []byte) []byte {
 	for i := 0; i < len(src); {
 		if src[i] < utf8.RuneSelf {
 			dst = append(dst, lowerASCII(src[i]))
@@ -81,7 +82,7 @@ func (f *folder) appendFold(dst, src []byte) []byte {
 	return dst
 }
 
-func (f *folder) fold(r rune) rune {
+func (f *Folder) fold(r rune) rune {
 	slot := r % rune(len(f.from))
 	if f.from[slot] != r {
 		f.from[slot], f.to[slot] = r, fold(r)
