@@ -32,8 +32,9 @@ func (s *Store) compactor(sig otlp.Signal) {
 			if s.stopping() {
 				return
 			}
-			s.log.Error("cannot move telemetry out of the head", "signal", sig, "retry", min(pause, s.tune.retry), "error", err)
-			wait = time.After(min(pause, s.tune.retry))
+			pause = min(pause, s.tune.retry)
+			s.log.Error("cannot move telemetry out of the head", "signal", sig, "retry", pause, "error", err)
+			wait = time.After(pause)
 			pause *= 2
 		}
 		if !s.rest(sig, wait) {

@@ -262,7 +262,7 @@ func apply(b *bolt.Bucket, r *run) error {
 }
 
 // acquire returns the partition that runs of a start hour go to now, creating
-// it when there is none with room. The caller owes a call of swap or abandon.
+// it when there is none with room. The caller owes a call of swap or release.
 func (s *Store) acquire(start int64) (*partition, error) {
 	s.createMu.Lock()
 	defer s.createMu.Unlock()
