@@ -26,6 +26,9 @@ const (
 	// minPing: grpc's default of 5 min closes the connections of clients that
 	// are set to ping each 10 s, as many are.
 	minPing = 10 * time.Second
+	// handshakeTimeout is how long a connection may take to become HTTP/2.
+	// Until then no stop can end it, and grpc's default is 2 min.
+	handshakeTimeout = 5 * time.Second
 )
 
 // services are the full names of the gRPC services.
@@ -58,6 +61,7 @@ func (r *Receiver) serverOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(int(r.options.MaxBodyBytes)),
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(r.recoverUnary),
 		grpc.StreamInterceptor(r.guardStream),

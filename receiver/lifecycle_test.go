@@ -180,6 +180,39 @@ func TestShutdownWithFreshConnections(t *testing.T) {
 	}
 }
 
+// TestShutdownWithHalfAConnection has clients that connected to gRPC and never
+// became HTTP/2, as port scanners do: not even cutting ends them.
+func TestShutdownWithHalfAConnection(t *testing.T) {
+	s := start(t, &fakeWriter{}, receiver.Options{})
+	for _, said := range []string{"", "PRI * HT"} {
+		conn, err := net.Dial("tcp", s.grpcAddr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte(said)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := invoke(t.Context(), s.dial(t), otlp.Logs, nil); err != nil { // accepted after those
+		t.Fatal(err)
+	}
+	hasty, cancel := context.WithCancel(t.Context())
+	cancel()
+	begin := time.Now()
+	if err := s.Shutdown(hasty); !errors.Is(err, context.Canceled) {
+		t.Errorf("Shutdown = %v, want %v", err, context.Canceled)
+	}
+	if took := time.Since(begin); took > 4*time.Second {
+		t.Errorf("Shutdown that is to cut took %v", took)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if err := s.Shutdown(patient); err != nil {
+		t.Errorf("Shutdown = %v, want nil once the handshakes are out of time", err)
+	}
+}
+
 // brokenListener fails when told to.
 type brokenListener struct {
 	net.Listener

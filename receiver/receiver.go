@@ -130,7 +130,7 @@ func (r *Receiver) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	r.beginCut()
-	r.grpcServer.Stop()
+	go r.grpcServer.Stop() // waits for connections that are not HTTP/2 yet
 	r.httpServer.Close()
 	timer := time.NewTimer(cutGrace)
 	defer timer.Stop()
