@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 // Admin commands speak to a running server over a unix socket in its data
 // folder. Who may open the folder may administer it: the socket's mode is 0600
 // and there is no other check.
-
-const socketName = "sonde.sock"
 
 // tokenAdmin is what the token commands need: the accounts file itself, or a
 // server that has it open.
@@ -52,10 +49,9 @@ func openAdmin(ctx context.Context, dir string) (tokenAdmin, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot open data folder %q: %w; --data names another", dir, err)
 	}
-	socket := filepath.Join(dir, socketName)
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	conn, err := dialSocket(ctx, dir)
 	if err == nil {
-		return remoteAdmin{dialOnce(conn, socket)}, nil
+		return remoteAdmin{dialOnce(conn, dir)}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, fmt.Errorf("cannot reach the running server: %w", err)
@@ -72,14 +68,14 @@ func openAdmin(ctx context.Context, dir string) (tokenAdmin, error) {
 
 // dialOnce is a client whose first connection is the one that was made to see
 // whether anyone is there.
-func dialOnce(first net.Conn, socket string) *http.Client {
+func dialOnce(first net.Conn, dir string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			if conn := first; conn != nil {
 				first = nil
 				return conn, nil
 			}
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			return dialSocket(ctx, dir)
 		},
 	}}
 }
@@ -187,21 +183,4 @@ func (r remoteAdmin) do(ctx context.Context, method, path string, body, value an
 		return errors.New(reply.Error)
 	}
 	return nil
-}
-
-// listenAdmin opens the socket. The folder's lock is held, so a socket file
-// that is there was left behind by a kill.
-func listenAdmin(dir string) (net.Listener, error) {
-	path := filepath.Join(dir, socketName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot remove the old admin socket: %w", err)
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the admin socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot close the admin socket to others: %w", err), l.Close())
-	}
-	return l, nil
 }
