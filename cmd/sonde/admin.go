@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"syscall"
 	"time"
@@ -116,8 +117,9 @@ func adminHandler(t tokenAdmin) http.Handler {
 		tokens, err := t.list(r.Context())
 		writeAdmin(w, tokens, err)
 	})
-	mux.HandleFunc("DELETE /tokens/{id}", func(w http.ResponseWriter, r *http.Request) {
-		removed, err := t.revoke(r.Context(), r.PathValue("id"))
+	// Not in the path: an operator's slip such as ../x would lead elsewhere.
+	mux.HandleFunc("DELETE /tokens", func(w http.ResponseWriter, r *http.Request) {
+		removed, err := t.revoke(r.Context(), r.URL.Query().Get("id"))
 		writeAdmin(w, removed, err)
 	})
 	return mux
@@ -150,7 +152,7 @@ func (r remoteAdmin) list(ctx context.Context) (tokens []accounts.Token, err err
 }
 
 func (r remoteAdmin) revoke(ctx context.Context, id string) (t accounts.Token, err error) {
-	return t, r.do(ctx, http.MethodDelete, "/tokens/"+id, nil, &t)
+	return t, r.do(ctx, http.MethodDelete, "/tokens?id="+url.QueryEscape(id), nil, &t)
 }
 
 func (r remoteAdmin) Close() error {
