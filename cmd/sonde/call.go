@@ -61,7 +61,7 @@ func (a *app) callArguments(args []string) (json.RawMessage, error) {
 
 // toolAnswer is the part of a tools/call response that is printed.
 type toolAnswer struct {
-	Result struct {
+	Result *struct {
 		Content []struct {
 			Text string `json:"text"`
 		} `json:"content"`
@@ -150,7 +150,7 @@ func postCall(ctx context.Context, target, token string, body []byte) (*toolAnsw
 		return nil, errors.New("the server does not know the token in SONDE_TOKEN; `sonde token create LOGIN` makes one")
 	}
 	var answer toolAnswer
-	if err := json.Unmarshal(text, &answer); err != nil {
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Result == nil && answer.Error == nil {
 		return nil, fmt.Errorf("the server answered %s: %.200q", resp.Status, text)
 	}
 	return &answer, nil
