@@ -48,8 +48,8 @@ func (a *app) demo(ctx context.Context, o demo.Options) error {
 	if o.For <= 0 {
 		return fmt.Errorf("--for: got %s, want a positive duration such as 30s", o.For)
 	}
-	if o.Rate <= 0 || o.Rate > 10_000 {
-		return fmt.Errorf("--rate: got %g, want more than 0 and at most 10000 requests a second", o.Rate)
+	if !(o.Rate >= 0.001 && o.Rate <= 10_000) { // not a number is refused too
+		return fmt.Errorf("--rate: got %g, want 0.001 to 10000 requests a second", o.Rate)
 	}
 	// The exporters would retry for a minute before they say that no one is there.
 	conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, "tcp", o.Endpoint)
