@@ -100,7 +100,7 @@ func (e *noTraceError) Error() string {
 
 // empty answers a question that found nothing with the nearest facts.
 func (s *Server) empty(ctx context.Context, sig otlp.Signal, q *question, name string) (reply, error) {
-	near, err := s.engine.Nearby(ctx, sig, q.rows, name)
+	near, err := s.engine.Nearby(ctx, sig, q.shown, name)
 	if err != nil {
 		return reply{}, err
 	}

@@ -47,7 +47,7 @@ func runMetrics(ctx context.Context, s *Server, c *call) (reply, error) {
 }
 
 func (s *Server) metricNames(ctx context.Context, c *call, q *question) (reply, error) {
-	page, total, err := s.engine.MetricNames(ctx, q.rows, c.arguments.limit(defaultMetrics))
+	page, total, err := s.engine.MetricNames(ctx, q.shown, c.arguments.limit(defaultMetrics))
 	switch {
 	case err != nil:
 		return reply{}, err
