@@ -144,15 +144,18 @@ func writeAdmin(w http.ResponseWriter, value any, err error) {
 type remoteAdmin struct{ client *http.Client }
 
 func (r remoteAdmin) create(ctx context.Context, req tokenRequest) (c tokenCreated, err error) {
-	return c, r.do(ctx, http.MethodPost, "/tokens", req, &c)
+	err = r.do(ctx, http.MethodPost, "/tokens", req, &c)
+	return c, err
 }
 
 func (r remoteAdmin) list(ctx context.Context) (tokens []accounts.Token, err error) {
-	return tokens, r.do(ctx, http.MethodGet, "/tokens", nil, &tokens)
+	err = r.do(ctx, http.MethodGet, "/tokens", nil, &tokens)
+	return tokens, err
 }
 
 func (r remoteAdmin) revoke(ctx context.Context, id string) (t accounts.Token, err error) {
-	return t, r.do(ctx, http.MethodDelete, "/tokens?id="+url.QueryEscape(id), nil, &t)
+	err = r.do(ctx, http.MethodDelete, "/tokens?id="+url.QueryEscape(id), nil, &t)
+	return t, err
 }
 
 func (r remoteAdmin) Close() error {

@@ -63,7 +63,8 @@ func waitReady(file string, patience time.Duration) (at addresses, err error) {
 	for {
 		text, err := os.ReadFile(file)
 		if err == nil {
-			return at, json.Unmarshal(text, &at)
+			err = json.Unmarshal(text, &at)
+			return at, err
 		}
 		select {
 		case <-ctx.Done():
