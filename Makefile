@@ -36,7 +36,8 @@ fuzz: ## every fuzz target for FUZZTIME
 	done
 
 bench: ## benchmarks; BenchmarkRatio compares with a null sink in the same run
-	go test -run '^$$' -bench . -benchtime $(BENCHTIME) ./storage/... ./query/... ./mcp/... ./receiver/...
+	go test -run '^$$' -bench . -skip Ratio -benchtime $(BENCHTIME) ./storage/... ./query/... ./mcp/... ./receiver/...
+	go test -run '^$$' -bench Ratio -benchtime 8x ./receiver
 
 bench-compare: ## benchmarks at REF and here, side by side
 	@test -n "$(REF)" || { echo "usage: make bench-compare REF=main"; exit 2; }
