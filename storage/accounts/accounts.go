@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,10 +136,19 @@ func create(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// openBolt opens the file and makes sure that it has all buckets and a format
-// that this code reads.
-func openBolt(path string) (*bolt.DB, error) {
-	b, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
+// openBolt opens the file and makes sure that all of it can be read, and that it
+// has all buckets and a format that this code reads. bbolt trusts its pages: of a
+// damaged file, or one that was cut, it panics or reads where nothing is mapped,
+// which would end the process later. What it then holds of the file it holds on
+// to: the caller is not going to live long.
+func openBolt(path string) (b *bolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			b, err = nil, fmt.Errorf("file is damaged: %v; put a copy in its place", p)
+		}
+	}()
+	b, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, FreelistType: bolt.FreelistMapType})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, ErrLocked
 	}
@@ -146,10 +156,17 @@ func openBolt(path string) (*bolt.DB, error) {
 		return nil, err
 	}
 	b.MaxBatchDelay = batchDelay
-	if err := b.Update(prepare); err != nil {
+	if err := errors.Join(b.View(touch), b.Update(prepare)); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// touch reads every page of the file that holds a key.
+func touch(tx *bolt.Tx) error {
+	return tx.ForEach(func(_ []byte, b *bolt.Bucket) error {
+		return b.ForEach(func(_, _ []byte) error { return nil })
+	})
 }
 
 // Close writes what is still in memory and closes the file. It may be called

@@ -181,6 +181,36 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestOpenOfACutFile cuts a file of some size at every page.
+func TestOpenOfACutFile(t *testing.T) {
+	f := open(t, options())
+	if _, err := f.Bootstrap(""); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if _, _, err := f.CreateToken("master", fmt.Sprintf("token %d", i), time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 2 * os.Getpagesize(); size < len(whole)/2; size += os.Getpagesize() {
+		path := filepath.Join(t.TempDir(), "cut.db")
+		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if db, err := accounts.Open(path, options()); err == nil {
+			t.Errorf("Open of the first %d of %d bytes succeeded", size, len(whole))
+			db.Close()
+		}
+	}
+}
+
 func TestOpenOfAFileInUse(t *testing.T) {
 	f := open(t, options())
 	start := time.Now()
