@@ -163,10 +163,10 @@ func appendStretch(dst []byte, points []query.Point, stamp stamper) []byte {
 		return dst
 	}
 	dst = stamp.append(append(dst, ".."...), last)
-	even := time.Duration((last - first) / uint64(len(points)-1))
+	even := between(first, last) / time.Duration(len(points)-1)
 	word := " every "
 	for i := 1; i < len(points); i++ {
-		gap := time.Duration(points[i].TimeUnixNano - points[i-1].TimeUnixNano)
+		gap := between(points[i-1].TimeUnixNano, points[i].TimeUnixNano)
 		if (gap - even).Abs() > even/20 {
 			word = " about every "
 		}

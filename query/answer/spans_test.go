@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,23 @@ func TestTraceRings(t *testing.T) {
 		newSpan(t, r, spanSpec{id: 5, parent: 4, start: 5, length: 1, name: "child"}),
 	}}
 	golden(t, "trace_rings", answer.Trace(tr, lastHour(), answer.Options{}))
+}
+
+// A time of the year 2554 makes no stretch of time negative.
+func TestFarTimes(t *testing.T) {
+	r := newResource(t, "cart", nil)
+	span := newSpan(t, r, spanSpec{id: 1, start: 9, length: 1, name: "endless"})
+	span.SetEndTimestamp(math.MaxUint64)
+	late := newSpan(t, r, spanSpec{id: 2, parent: 1, name: "late"})
+	late.SetStartTimestamp(math.MaxUint64)
+	late.SetEndTimestamp(math.MaxUint64)
+	tr := query.Trace{TraceID: trace1, Spans: []query.Span{span, late}}
+	points := pointPage(newPoint(t, r, "g", "", ago(time.Minute), nil, gauge(1)), newPoint(t, r, "g", "", math.MaxUint64, nil, gauge(2)))
+	for _, got := range []string{answer.Trace(tr, lastHour(), answer.Options{}), answer.Points(points, lastHour(), answer.Options{})} {
+		if strings.Contains(got, "-2562047h") || strings.Contains(got, "-4") || !strings.Contains(got, "2562047h47m") {
+			t.Errorf("got %q, want every stretch to be 2562047h47m", got)
+		}
+	}
 }
 
 // Of a huge trace the failure at the bottom stays, with the way to it.

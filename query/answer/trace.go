@@ -98,7 +98,7 @@ func traceHead(t query.Trace, f *forest, h Head, start uint64) string {
 	}
 	begin := utc(start)
 	facts := "trace " + hex.EncodeToString(t.TraceID[:]) + " " + begin.Format(time.DateOnly) + " " + clock(begin) +
-		", " + duration(time.Duration(end-start)) + ", " + plural(len(t.Spans), "span")
+		", " + duration(between(start, end)) + ", " + plural(len(t.Spans), "span")
 	if failed > 0 {
 		facts += " (" + plural(failed, "error") + ")"
 	}

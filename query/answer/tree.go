@@ -203,9 +203,9 @@ func (w *treeWriter) add(depth int, line treeLine) int {
 // offset returns the time since the trace began: "+12.3ms".
 func (w *treeWriter) offset(t uint64) string {
 	if t < w.start {
-		return "-" + duration(time.Duration(w.start-t))
+		return "-" + duration(between(t, w.start))
 	}
-	return "+" + duration(time.Duration(t-w.start))
+	return "+" + duration(between(w.start, t))
 }
 
 // write appends a group of equal spans, usually of one, and all below it.

@@ -101,6 +101,12 @@ func plural(n int, noun string) string {
 // duration returns d to three digits: "850µs", "12.3ms", "1m23s", "2h05m".
 func duration(d time.Duration) string { return durationWith(d, "") }
 
+// between returns the time from one to another that is not before it, at most
+// the 292 years that a time.Duration holds.
+func between(from, to uint64) time.Duration {
+	return time.Duration(min(to-from, math.MaxInt64))
+}
+
 // durationWith puts blank between number and unit: "340 ms".
 func durationWith(d time.Duration, blank string) string {
 	if d < 0 {
