@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sonde/edit"
 )
 
 // fileReader turns the tree of a YAML file into text by key.
@@ -92,30 +94,7 @@ func scalar(v any) (string, bool) {
 // the given one into.
 func nearest(given string, table []Setting, spelling func(Setting) string) string {
 	best := slices.MinFunc(table, func(a, b Setting) int {
-		return distance(given, spelling(a)) - distance(given, spelling(b))
+		return edit.Distance(given, spelling(a)) - edit.Distance(given, spelling(b))
 	})
 	return spelling(best)
-}
-
-// distance counts the insertions, deletions and replacements of bytes that turn
-// a into b, in any case of letters.
-func distance(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

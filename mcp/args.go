@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sonde/edit"
 )
 
 const (
@@ -389,33 +391,11 @@ func (t *tool) nearestArgument(name string) *argument {
 	var near *argument
 	best := math.MaxInt
 	for i := range t.arguments {
-		if d := distance(strings.ToLower(cut(name, 64)), strings.ToLower(t.arguments[i].name)); d < best {
+		if d := edit.Distance(name, t.arguments[i].name); d < best {
 			near, best = &t.arguments[i], d
 		}
 	}
 	return near
-}
-
-// distance counts the insertions, deletions and substitutions of bytes between
-// a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func isNumber(raw json.RawMessage) bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sonde/edit"
 	"sonde/storage"
 	"sonde/storage/block"
 	"sonde/storage/otlp"
@@ -130,7 +131,7 @@ func nearest(asked string, names []string) []string {
 			list = &related
 		}
 		if len(*list) < maxCompared {
-			*list = append(*list, scored{name, editDistance([]rune(cut(asked)), []rune(cut(lower)))})
+			*list = append(*list, scored{name, edit.Distance(asked, name)})
 		}
 	}
 	var out []string
@@ -141,29 +142,4 @@ func nearest(asked string, names []string) []string {
 		}
 	}
 	return out[:min(len(out), nearbyNames)]
-}
-
-// cut bounds what a comparison of names costs.
-func cut(s string) string { return s[:min(len(s), 100)] }
-
-// editDistance returns how many runes to insert, delete or replace to get from
-// a to b (Levenshtein).
-func editDistance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			replace := diagonal
-			if x != y {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
