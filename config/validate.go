@@ -17,7 +17,7 @@ const (
 	minRetention   = time.Minute
 	minMaxBytes    = 1 << 20
 	minBodyBytes   = 1 << 10
-	maxBodyBytes   = 1 << 30
+	maxBodyBytes   = 64 << 20 // what blocks are made to hold in one row
 	minAnswerBytes = 1_000
 	maxAnswerBytes = 1_000_000
 	maxShutdown    = 10 * time.Minute

@@ -14,9 +14,10 @@ const (
 )
 
 // maxSection bounds the bytes of a section before compression, so that a
-// wrong length can't make a reader allocate without end. A block is cut long
-// before: see maxBlockBytes.
-const maxSection = 1 << 27
+// wrong length can't make a reader allocate without end. Blocks are cut long
+// before (see maxBlockBytes) but for those of one row: the largest is a request
+// of 64 MiB, all of it bytes that otlp.Walk replaces by U+FFFD, of three.
+const maxSection = 1 << 28
 
 // minCompress is the least that is worth the frame of a compressor.
 const minCompress = 48

@@ -114,6 +114,16 @@ func TestEncodeBoundsBytes(t *testing.T) {
 	}
 }
 
+// TestSectionHoldsLargestRecord: a record may be a whole request, and be three
+// times as large once its bytes have become U+FFFD. Writing one of that size
+// takes seconds and gigabytes, so only the bound is looked at.
+func TestSectionHoldsLargestRecord(t *testing.T) {
+	const request = 64 << 20
+	if want := len("\uFFFD") * request; block.MaxSection < want {
+		t.Errorf("a section holds %d bytes, want %d", block.MaxSection, want)
+	}
+}
+
 func TestHeaderOfSpans(t *testing.T) {
 	var messages [][]byte
 	for i, end := range []uint64{1050, 1, 1900} { // the second ends before it starts: no duration

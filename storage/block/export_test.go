@@ -79,3 +79,6 @@ func DecodeColumn(raw []byte, rows int) error {
 	}
 	return errors.Join(err1, err2, err3)
 }
+
+// MaxSection bounds a section that is read.
+const MaxSection = maxSection
