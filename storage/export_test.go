@@ -82,11 +82,10 @@ func (s *Store) LeaveLeftovers() error {
 	return errors.Join(err, p.update(func(tx *bolt.Tx) error {
 		blocks, index := tx.Bucket(bucketBlocks(otlp.Logs)), tx.Bucket(bucketIndex(otlp.Logs))
 		k, v := index.Cursor().First()
-		note := append([]byte{byte(otlp.Logs)}, numberKey(num)...)
 		return errors.Join(
 			putValue(blocks, num, bytes.Clone(value(blocks, k))),
 			index.Put(numberKey(num), bytes.Clone(v)),
-			tx.Bucket(bucketApplied).Put(note, numberKey(1)))
+			tx.Bucket(bucketApplied).Put(noteKey(otlp.Logs, num), encodeNote(otlp.Logs, numberRange{1, num})))
 	}))
 }
 

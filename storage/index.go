@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -12,6 +13,7 @@ import (
 const (
 	headerVersion = 1
 	partVersion   = 1
+	noteVersion   = 1
 )
 
 // encodeHeader returns the index's copy of a block header.
@@ -104,4 +106,30 @@ func decodePartInfo(v []byte) (partInfo, error) {
 		return partInfo{}, fmt.Errorf("%w: partition information of %d bytes", errDamaged, len(v))
 	}
 	return p, nil
+}
+
+// noteKey is the key of the note that a run is in blocks.
+func noteKey(sig otlp.Signal, last uint64) []byte {
+	return append([]byte{byte(sig)}, numberKey(last)...)
+}
+
+func encodeNote(sig otlp.Signal, n numberRange) []byte {
+	dst := []byte{noteVersion, byte(sig), 0, 0, 0, 0}
+	dst = binary.BigEndian.AppendUint64(dst, n.first)
+	dst = binary.BigEndian.AppendUint64(dst, n.last)
+	putChecksum(dst)
+	return dst
+}
+
+// decodeNote reads a note under its key, which no checksum covers.
+func decodeNote(k, v []byte) (otlp.Signal, numberRange, error) {
+	if err := checkValue(v, noteVersion); err != nil {
+		return 0, numberRange{}, err
+	}
+	r := reader{b: v[6:]}
+	sig, n := otlp.Signal(v[1]), numberRange{first: r.uint64(), last: r.uint64()}
+	if r.failed || !bytes.Equal(k, noteKey(sig, n.last)) {
+		return 0, numberRange{}, fmt.Errorf("%w: note of %d bytes under the key %x", errDamaged, len(v), k)
+	}
+	return sig, n, nil
 }

@@ -258,7 +258,7 @@ func apply(b *bolt.Bucket, r *run) error {
 			return err
 		}
 	}
-	return b.Put(append([]byte{byte(r.sig)}, numberKey(r.last)...), numberKey(r.first))
+	return b.Put(noteKey(r.sig, r.last), encodeNote(r.sig, numberRange{r.first, r.last}))
 }
 
 // acquire returns the partition that runs of a start hour go to now, creating

@@ -211,6 +211,7 @@ func (s *Store) loadPartition(p *partition, applied ranges) error {
 	var blocks [numSignals][]*blockRef
 	notes := make(ranges)
 	var lost uint64
+	var badNotes int
 	err = p.view(func(tx *bolt.Tx) error {
 		info, err := readPartInfo(tx, p.start)
 		if err != nil {
@@ -228,7 +229,8 @@ func (s *Store) loadPartition(p *partition, applied ranges) error {
 				lost += want - got
 			}
 		}
-		return notes.read(tx)
+		badNotes, err = notes.read(tx)
+		return err
 	})
 	if err != nil {
 		return err
@@ -236,6 +238,10 @@ func (s *Store) loadPartition(p *partition, applied ranges) error {
 	if lost > 0 {
 		s.counters.corrupt += lost
 		s.log.Error("a partition has lost blocks", "file", p.name, "blocks", lost)
+	}
+	if badNotes > 0 {
+		s.counters.corrupt += uint64(badNotes)
+		s.log.Error("a partition has damaged notes of what was moved into it", "file", p.name, "notes", badNotes)
 	}
 	for i := range blocks {
 		s.signals[i].blocks = append(s.signals[i].blocks, blocks[i]...)

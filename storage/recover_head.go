@@ -24,24 +24,27 @@ type ranges map[otlp.Signal][]numberRange
 
 type numberRange struct{ first, last uint64 } // both inclusive
 
-// read adds the notes of a partition file.
-func (r ranges) read(tx *bolt.Tx) error {
+// read adds the notes of a partition file and returns how many are damaged.
+// Without its note a run that a kill left in the head as well is there twice,
+// which is better than to lose a whole partition for it.
+func (r ranges) read(tx *bolt.Tx) (damaged int, err error) {
 	b := tx.Bucket(bucketApplied)
 	if b == nil {
-		return fmt.Errorf("%w: no bucket %q", errDamaged, bucketApplied)
+		return 0, fmt.Errorf("%w: no bucket %q", errDamaged, bucketApplied)
 	}
-	return b.ForEach(func(k, v []byte) error {
-		if len(k) != 9 {
-			return fmt.Errorf("%w: applied key of %d bytes", errDamaged, len(k))
-		}
-		first, err := numberOf(v)
-		if err != nil {
+	err = b.ForEach(func(k, v []byte) error {
+		sig, n, err := decodeNote(k, v)
+		switch {
+		case errors.Is(err, errNewer):
 			return err
+		case err != nil:
+			damaged++
+		default:
+			r[sig] = append(r[sig], n)
 		}
-		sig := otlp.Signal(k[0])
-		r[sig] = append(r[sig], numberRange{first, binary.BigEndian.Uint64(k[1:])})
 		return nil
 	})
+	return damaged, err
 }
 
 func (r ranges) merge(other ranges) {

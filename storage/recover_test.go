@@ -324,6 +324,11 @@ func TestOpenRefusesNewerFormats(t *testing.T) {
 				return bump(tx.Bucket([]byte("entries")).Bucket(k))
 			}
 		},
+		"note": func(dir string) (string, func(*bolt.Tx) error) {
+			return partitionFiles(t, dir)[0], func(tx *bolt.Tx) error {
+				return changeNote(tx, func(v []byte) { v[0] = 99; storage.PutChecksum(v) })
+			}
+		},
 		"partition": func(dir string) (string, func(*bolt.Tx) error) {
 			return partitionFiles(t, dir)[0], func(tx *bolt.Tx) error { return bump(tx.Bucket([]byte("part"))) }
 		},
@@ -400,6 +405,33 @@ func TestLeftoversOfFailedTransactionsGo(t *testing.T) {
 	closeStore(t, s)
 	s = open(t, dir, storage.Options{}, storage.Tuning{})
 	wantIDs(t, s, otlp.Logs, append(bs, last)...)
+}
+
+// changeNote changes the first note of a partition file.
+func changeNote(tx *bolt.Tx, change func(v []byte)) error {
+	b := tx.Bucket([]byte("applied"))
+	k, v := b.Cursor().First()
+	v = bytes.Clone(v)
+	change(v)
+	return b.Put(bytes.Clone(k), v)
+}
+
+func TestDamagedNoteCostsNoPartition(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, storage.Options{}, storage.Tuning{})
+	b := batch{sig: otlp.Logs, n: 10}
+	mustAppend(t, s, b)
+	mustCompact(t, s)
+	closeStore(t, s)
+	edit(t, partitionFiles(t, dir)[0], func(tx *bolt.Tx) error {
+		return changeNote(tx, func(v []byte) { v[len(v)-1] ^= 1 })
+	})
+	s = open(t, dir, storage.Options{Log: slog.New(slog.DiscardHandler)}, storage.Tuning{})
+	wantIDs(t, s, otlp.Logs, b)
+	if got := s.Stats().CorruptBlocks; got != 1 {
+		t.Errorf("CorruptBlocks = %d, want 1", got)
+	}
+	closeStore(t, s)
 }
 
 func TestNotesOfOldRunsArePruned(t *testing.T) {

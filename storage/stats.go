@@ -54,7 +54,7 @@ type Stats struct {
 	Signals       map[otlp.Signal]SignalStats
 	Files         []FileStats // of this store: the head and the partitions, oldest first
 	Bytes         int64       // sum of Files
-	CorruptBlocks uint64      // found since Start: blocks, head entries, whole partitions
+	CorruptBlocks uint64      // found since Start: blocks, notes, head entries, whole partitions
 	// CommitSeconds and Commits: how long group commits took since Start, in
 	// all.
 	CommitSeconds float64
