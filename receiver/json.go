@@ -17,6 +17,11 @@ import (
 // accepts is refused here; its own limit is the exact one.
 const maxJSONDepth = 16 + 4*otlp.MaxDepth
 
+// maxJSONObjects bounds what the parser makes of a body: for an empty object,
+// which takes three bytes, some hundreds. Dense real requests have about 20
+// bytes an object, so that those of 64 MiB fit.
+const maxJSONObjects = 4 << 20
+
 // exportRequest is what the request types of the three signals have in common.
 type exportRequest interface {
 	UnmarshalJSON([]byte) error
@@ -24,10 +29,13 @@ type exportRequest interface {
 }
 
 // decodeJSON turns the JSON form of an Export*ServiceRequest into protobuf. Its
-// errors wrap otlp.ErrMalformed or otlp.ErrTooDeep.
+// errors wrap otlp.ErrMalformed, otlp.ErrTooDeep or otlp.ErrTooMany.
 func decodeJSON(s otlp.Signal, body []byte) ([]byte, error) {
 	if jsonDeeperThan(body, maxJSONDepth) {
 		return nil, otlp.ErrTooDeep
+	}
+	if len(body) > 2*maxJSONObjects && jsonObjects(body) > maxJSONObjects {
+		return nil, fmt.Errorf("%w: more than %d JSON objects; send several requests", otlp.ErrTooMany, maxJSONObjects)
 	}
 	var request exportRequest
 	switch s {
@@ -66,6 +74,20 @@ func jsonDeeperThan(text []byte, limit int) bool {
 		}
 	}
 	return false
+}
+
+// jsonObjects counts the objects in a text.
+func jsonObjects(text []byte) int {
+	n := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			n++
+		case '"':
+			i += jsonStringLen(text[i+1:])
+		}
+	}
+	return n
 }
 
 // jsonStringLen returns how many bytes the rest of a string takes, its closing

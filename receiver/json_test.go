@@ -95,3 +95,21 @@ func TestDecodeJSONDepth(t *testing.T) {
 		t.Errorf("decodeJSON of depth 1,000,000 allocates %v times", allocations)
 	}
 }
+
+// TestDecodeJSONMany: a body of empty objects must not fill the memory. Those
+// in strings are text.
+func TestDecodeJSONMany(t *testing.T) {
+	records := func(record string, n int) []byte {
+		return []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + strings.Repeat(record+",", n-1) + record + `]}]}]}`)
+	}
+	if _, err := decodeJSON(otlp.Logs, records("{}", maxJSONObjects-3)); err != nil {
+		t.Errorf("decodeJSON of %d objects = %v", maxJSONObjects, err)
+	}
+	if _, err := decodeJSON(otlp.Logs, records("{}", maxJSONObjects-2)); !errors.Is(err, otlp.ErrTooMany) {
+		t.Errorf("decodeJSON of %d objects = %v, want %v", maxJSONObjects+1, err, otlp.ErrTooMany)
+	}
+	text := `{"body":{"stringValue":"` + strings.Repeat("{", 2*maxJSONObjects) + `"}}`
+	if _, err := decodeJSON(otlp.Logs, records(text, 2)); err != nil {
+		t.Errorf("decodeJSON of braces in strings = %v", err)
+	}
+}

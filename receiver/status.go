@@ -57,6 +57,7 @@ type failure struct {
 var failures = [...]failure{
 	{kind: otlp.ErrMalformed, code: codes.InvalidArgument, status: http.StatusBadRequest, rejected: true},
 	{kind: otlp.ErrTooDeep, code: codes.InvalidArgument, status: http.StatusBadRequest, rejected: true},
+	{kind: otlp.ErrTooMany, code: codes.ResourceExhausted, status: http.StatusRequestEntityTooLarge, rejected: true},
 	{kind: errTooLarge, code: codes.ResourceExhausted, status: http.StatusRequestEntityTooLarge, rejected: true},
 	{kind: errCompression, code: codes.InvalidArgument, status: http.StatusBadRequest, rejected: true},
 	{kind: errUnknownEncoding, code: codes.InvalidArgument, status: http.StatusBadRequest, rejected: true},

@@ -50,6 +50,7 @@ func TestFailureOf(t *testing.T) {
 		known  bool
 	}{
 		{fmt.Errorf("%w: at byte 7", otlp.ErrMalformed), codes.InvalidArgument, 400, otlp.ErrMalformed.Error() + ": at byte 7", true},
+		{fmt.Errorf("%w: more", otlp.ErrTooMany), codes.ResourceExhausted, 413, otlp.ErrTooMany.Error() + ": more", true},
 		{fmt.Errorf("%w: %w", storage.ErrDisk, hidden), codes.Unavailable, 503, "storage cannot write now, send again later", true},
 		{fmt.Errorf("%w: %w", errBodyCut, hidden), codes.Canceled, 503, errBodyCut.Error(), true},
 		{hidden, codes.Unavailable, 503, notStored.text, false},

@@ -115,6 +115,7 @@ func (w *walker) below(m *message, firstChild int, at Item) bool {
 // stretches between them, validated, onto that of parts.
 func (w *walker) split(m *message, pos, end int) bool {
 	buf, part := w.buf[:end], pos
+	first := len(w.children)
 	for pos < len(buf) {
 		start := pos
 		num, wire, next := w.tag(buf, pos)
@@ -138,6 +139,10 @@ func (w *walker) split(m *message, pos, end int) bool {
 		}
 		if !w.part(m, part, start) {
 			return false
+		}
+		if len(w.children)-first == MaxItems {
+			w.fault.tooMany = true
+			return w.failIn(m, index)
 		}
 		w.children = append(w.children, child{Ref: Ref{Off: uint32(from), Len: uint32(n)}, index: index})
 		pos = from + n

@@ -12,6 +12,7 @@ type fault struct {
 	offset  int
 	reason  string
 	tooDeep bool
+	tooMany bool
 	path    []string // field names, innermost first
 }
 
@@ -52,6 +53,9 @@ func (f *fault) err() error {
 	path := strings.Join(f.path, ".")
 	if path == "" {
 		path = "the request"
+	}
+	if f.tooMany {
+		return fmt.Errorf("%w: more than %d in %s; send several requests", ErrTooMany, MaxItems, shorten(path))
 	}
 	if f.tooDeep {
 		return fmt.Errorf("%w: more than %d levels in %s at byte %d", ErrTooDeep, MaxDepth, shorten(path), f.offset)

@@ -47,6 +47,10 @@ func (w *walker) walkItem(m *message, pos, end int, at Item) bool {
 	if !w.message(m, pos, end) {
 		return false
 	}
+	if len(w.req.Items) == MaxItems {
+		w.fault.tooMany = true
+		return false
+	}
 	if why := w.verdict(); why != accepted {
 		w.rejected[why]++
 		w.dirty = true

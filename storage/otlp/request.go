@@ -33,6 +33,12 @@ func (s Signal) String() string {
 // are enough, and a slice of them holds no pointer for the collector to follow.
 type Ref struct{ Off, Len uint32 }
 
+// MaxItems is how many items a request may have, and how many envelopes another
+// one. An empty record takes two bytes on the wire and more than 16 times as
+// much wherever it is listed, so a bound of bytes alone is none on memory. Real
+// requests have some thousands.
+const MaxItems = 1 << 20
+
 // Item is one log record, span or data point of a request.
 type Item struct {
 	// TimeUnixNano is the event time that the store sorts by. Logs: the time,
@@ -68,6 +74,8 @@ func (r *Request) Bytes(ref Ref) []byte { return r.Payload[ref.Off : ref.Off+ref
 var (
 	// ErrMalformed: the bytes are not a message of this signal.
 	ErrMalformed = errors.New("malformed OTLP request")
+	// ErrTooMany: more than MaxItems items, or envelopes in one envelope.
+	ErrTooMany = errors.New("too many items in one OTLP request")
 	// ErrTooDeep: values are nested deeper than MaxDepth.
 	ErrTooDeep = errors.New("OTLP values nested too deeply")
 )

@@ -128,6 +128,24 @@ func TestWalkMalformed(t *testing.T) {
 	}
 }
 
+// TestWalkMany has as many items and envelopes as there may be, and one more.
+func TestWalkMany(t *testing.T) {
+	times := func(n int, w wire) wire { return bytes.Repeat(w, n) }
+	for name, within := range map[string]func(n int) wire{
+		"records of a scope":    func(n int) wire { return inScope(times(n, field(2, ""))) },
+		"records of two scopes": func(n int) wire { return msg(inScope(field(2, "")), inScope(times(n-1, field(2, "")))) },
+		"scopes":                func(n int) wire { return field(1, times(n, field(2, ""))) },
+		"resources":             func(n int) wire { return times(n, field(1, "")) },
+	} {
+		if _, err := otlp.Walk(otlp.Logs, within(otlp.MaxItems), arrival); err != nil {
+			t.Errorf("Walk(%d %s) = %v, want no error", otlp.MaxItems, name, err)
+		}
+		if _, err := otlp.Walk(otlp.Logs, within(otlp.MaxItems+1), arrival); !errors.Is(err, otlp.ErrTooMany) {
+			t.Errorf("Walk(%d %s) = %v, want ErrTooMany", otlp.MaxItems+1, name, err)
+		}
+	}
+}
+
 // nested returns an AnyValue with depth arrays, or key-value lists, around a
 // string.
 func nested(depth int, array bool) wire {
