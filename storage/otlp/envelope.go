@@ -141,7 +141,7 @@ func (w *walker) split(m *message, pos, end int) bool {
 			return false
 		}
 		if len(w.children)-first == MaxItems {
-			w.fault.tooMany = true
+			w.failMany(MaxItems)
 			return w.failIn(m, index)
 		}
 		w.children = append(w.children, child{Ref: Ref{Off: uint32(from), Len: uint32(n)}, index: index})
@@ -156,7 +156,7 @@ func (w *walker) part(m *message, pos, end int) bool {
 	if pos == end {
 		return true
 	}
-	if !w.message(m, pos, end) {
+	if !w.whole(m, pos, end) {
 		return false
 	}
 	w.parts = append(w.parts, Ref{Off: uint32(pos), Len: uint32(end - pos)})

@@ -12,7 +12,7 @@ type fault struct {
 	offset  int
 	reason  string
 	tooDeep bool
-	tooMany bool
+	tooMany int      // the bound that is exceeded, else 0
 	path    []string // field names, innermost first
 }
 
@@ -47,6 +47,12 @@ func (w *walker) failIn(m *message, index uint32) bool {
 	return false
 }
 
+// failMany notes that there are more than most of something.
+func (w *walker) failMany(most int) bool {
+	w.fault.tooMany = most
+	return false
+}
+
 // err returns the fault as an error.
 func (f *fault) err() error {
 	slices.Reverse(f.path)
@@ -54,8 +60,8 @@ func (f *fault) err() error {
 	if path == "" {
 		path = "the request"
 	}
-	if f.tooMany {
-		return fmt.Errorf("%w: more than %d in %s; send several requests", ErrTooMany, MaxItems, shorten(path))
+	if f.tooMany > 0 {
+		return fmt.Errorf("%w: more than %d in %s; send less at a time", ErrTooMany, f.tooMany, shorten(path))
 	}
 	if f.tooDeep {
 		return fmt.Errorf("%w: more than %d levels in %s at byte %d", ErrTooDeep, MaxDepth, shorten(path), f.offset)

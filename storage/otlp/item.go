@@ -44,12 +44,11 @@ func validID(id []byte, width int) bool {
 // walkItem validates the item at buf[pos:end] and adds or rejects it.
 func (w *walker) walkItem(m *message, pos, end int, at Item) bool {
 	w.item = itemState{}
-	if !w.message(m, pos, end) {
+	if !w.whole(m, pos, end) {
 		return false
 	}
 	if len(w.req.Items) == MaxItems {
-		w.fault.tooMany = true
-		return false
+		return w.failMany(MaxItems)
 	}
 	if why := w.verdict(); why != accepted {
 		w.rejected[why]++

@@ -39,6 +39,10 @@ type Ref struct{ Off, Len uint32 }
 // requests have some thousands.
 const MaxItems = 1 << 20
 
+// MaxParts is how many messages (attributes, values, events and so on) may lie
+// in one item, resource or scope. Each answer that shows it decodes all of them.
+const MaxParts = 1 << 18
+
 // Item is one log record, span or data point of a request.
 type Item struct {
 	// TimeUnixNano is the event time that the store sorts by. Logs: the time,
@@ -74,7 +78,8 @@ func (r *Request) Bytes(ref Ref) []byte { return r.Payload[ref.Off : ref.Off+ref
 var (
 	// ErrMalformed: the bytes are not a message of this signal.
 	ErrMalformed = errors.New("malformed OTLP request")
-	// ErrTooMany: more than MaxItems items, or envelopes in one envelope.
+	// ErrTooMany: more than MaxItems items, or envelopes in one envelope, or more
+	// than MaxParts messages in an item.
 	ErrTooMany = errors.New("too many items in one OTLP request")
 	// ErrTooDeep: values are nested deeper than MaxDepth.
 	ErrTooDeep = errors.New("OTLP values nested too deeply")

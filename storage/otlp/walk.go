@@ -67,11 +67,25 @@ type walker struct {
 	children []child
 	parts    []Ref
 
+	messages int  // so far, but for items and envelopes
 	depth    int  // of array and key-value-list values around the position
 	dirty    bool // the payload must be rewritten
 	item     itemState
 	rejected rejections
 	fault    fault
+}
+
+// whole is message for what is decoded at once: an item, or what an envelope
+// holds beside its children.
+func (w *walker) whole(m *message, pos, end int) bool {
+	before := w.messages
+	if !w.message(m, pos, end) {
+		return false
+	}
+	if w.messages-before > MaxParts {
+		return w.failMany(MaxParts)
+	}
+	return true
 }
 
 // message validates the fields of a message at buf[pos:end]. All of a request
@@ -114,10 +128,13 @@ func (w *walker) message(m *message, pos, end int) bool {
 				w.dirty = true
 			}
 		case opAttribute:
+			w.messages++
 			ok = plainAttribute(buf[pos:next]) || w.message(m.fields[index%numFields].sub, pos, next)
 		case opValue:
+			w.messages++
 			ok = n > 1 && plainValue(buf[pos:next]) || w.message(m.fields[index%numFields].sub, pos, next)
 		case opMessage, opChild:
+			w.messages++
 			ok = w.message(m.fields[index%numFields].sub, pos, next)
 		case opBytes:
 		default:

@@ -146,6 +146,24 @@ func TestWalkMany(t *testing.T) {
 	}
 }
 
+// TestWalkManyParts has as many messages in one place as there may be, and one
+// more.
+func TestWalkManyParts(t *testing.T) {
+	times := func(n int, w wire) wire { return bytes.Repeat(w, n) }
+	for name, within := range map[string]func(n int) wire{
+		"attributes of a record":   func(n int) wire { return inScope(field(2, times(n, field(6, "")))) },
+		"attributes of a resource": func(n int) wire { return field(1, msg(field(1, times(n-1, field(1, ""))), field(2, field(2, "")))) },
+		"values of a body":         func(n int) wire { return inScope(field(2, field(5, field(5, times(n-1, field(1, "")))))) },
+	} {
+		if _, err := otlp.Walk(otlp.Logs, within(otlp.MaxParts), arrival); err != nil {
+			t.Errorf("Walk(%d %s) = %v, want no error", otlp.MaxParts, name, err)
+		}
+		if _, err := otlp.Walk(otlp.Logs, within(otlp.MaxParts+1), arrival); !errors.Is(err, otlp.ErrTooMany) {
+			t.Errorf("Walk(%d %s) = %v, want ErrTooMany", otlp.MaxParts+1, name, err)
+		}
+	}
+}
+
 // nested returns an AnyValue with depth arrays, or key-value lists, around a
 // string.
 func nested(depth int, array bool) wire {
