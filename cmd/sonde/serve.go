@@ -128,8 +128,8 @@ func (s *server) start() (failed <-chan error) {
 		OnCall:         metrics.observeCall,
 		Log:            s.log,
 	})
-	s.http = serveHTTP(s.listeners.http, newEcho(face, s.store, metrics), errs)
-	s.admin = serveHTTP(s.listeners.admin, adminHandler(localAdmin{s.accounts}), errs)
+	s.http = serveHTTP(s.listeners.http, newEcho(face, s.store, metrics, s.log), s.log, errs)
+	s.admin = serveHTTP(s.listeners.admin, adminHandler(localAdmin{s.accounts}), s.log, errs)
 	return errs
 }
 
