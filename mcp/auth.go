@@ -44,8 +44,8 @@ func bearer(h http.Header) (token string, sent bool) {
 	return token, sent
 }
 
-// unauthorized is the problem of a missing or bad token, by RFC 6750 section 3: an error code only when a
-// token was sent.
+// unauthorized is the problem of a missing or bad token, by RFC 6750 section 3:
+// an error code only when a token was sent.
 func unauthorized(c echo.Context, sent bool) *problem {
 	challenge := `Bearer realm="sonde"`
 	if sent {

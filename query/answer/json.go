@@ -48,8 +48,8 @@ func encode(v any) ([]byte, error) {
 	return escapeUnclean(bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD"))), nil
 }
 
-// escapeUnclean escapes the characters that Clean would change. Outside of strings JSON has
-// none of it.
+// escapeUnclean escapes the characters that Clean would change. Outside of
+// strings JSON has none of it.
 func escapeUnclean(b []byte) []byte {
 	if i := bytes.IndexFunc(b, unclean); i < 0 {
 		return b
