@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sonde/edit"
+	"github.com/agnivade/levenshtein"
 )
 
 // fileReader turns the tree of a YAML file into text by key.
@@ -94,7 +94,7 @@ func scalar(v any) (string, bool) {
 // the given one into.
 func nearest(given string, table []Setting, spelling func(Setting) string) string {
 	best := slices.MinFunc(table, func(a, b Setting) int {
-		return edit.Distance(given, spelling(a)) - edit.Distance(given, spelling(b))
+		return levenshtein.ComputeDistance(given, spelling(a)) - levenshtein.ComputeDistance(given, spelling(b))
 	})
 	return spelling(best)
 }

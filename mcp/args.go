@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"sonde/edit"
+	"sonde/query"
 )
 
 const (
@@ -391,7 +391,7 @@ func (t *tool) nearestArgument(name string) *argument {
 	var near *argument
 	best := math.MaxInt
 	for i := range t.arguments {
-		if d := edit.Distance(name, t.arguments[i].name); d < best {
+		if d := query.Distance(name, t.arguments[i].name); d < best {
 			near, best = &t.arguments[i], d
 		}
 	}

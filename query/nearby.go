@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"sonde/edit"
 	"sonde/storage"
 	"sonde/storage/block"
 	"sonde/storage/otlp"
@@ -131,7 +130,7 @@ func nearest(asked string, names []string) []string {
 			list = &related
 		}
 		if len(*list) < maxCompared {
-			*list = append(*list, scored{name, edit.Distance(asked, name)})
+			*list = append(*list, scored{name, Distance(asked, name)})
 		}
 	}
 	var out []string

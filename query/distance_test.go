@@ -1,10 +1,10 @@
-package edit_test
+package query_test
 
 import (
 	"strings"
 	"testing"
 
-	"sonde/edit"
+	"sonde/query"
 )
 
 func TestDistance(t *testing.T) {
@@ -27,7 +27,7 @@ func TestDistance(t *testing.T) {
 		{long + "one", long + "another", 0},
 		{strings.Repeat("a", 1000), "", 100},
 	} {
-		if got := edit.Distance(c.a, c.b); got != c.want {
+		if got := query.Distance(c.a, c.b); got != c.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
