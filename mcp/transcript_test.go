@@ -17,7 +17,8 @@ import (
 // TestTranscripts plays testdata/*.txtar. Each archive gets a world of its own.
 // Each file in it is one call: a line "> LOGIN [?QUERY] TOOL ARGUMENTS", then
 // the answer: its text as a reader sees it, under "isError:" where it failed,
-// and where there is structuredContent the same once more, indented.
+// and where there is structuredContent the same once more, indented. The TOOL
+// tools/list, without arguments, stands for that method: a line a name.
 // -update writes the answers down.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -57,6 +58,9 @@ func (w *world) play(t *testing.T, ask string) string {
 	m := asked.FindStringSubmatch(ask)
 	if m == nil || w.tokens[m[1]] == "" {
 		t.Fatalf("cannot read %q, want > LOGIN [?QUERY] TOOL ARGUMENTS", ask)
+	}
+	if m[3] == "tools/list" {
+		return strings.Join(names(w.list(t, m[1], m[2])), "\n") + "\n"
 	}
 	x := w.post(t, m[1], m[2], `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+m[3]+`","arguments":`+m[4]+`}}`)
 	var answer struct {
