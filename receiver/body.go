@@ -2,10 +2,12 @@ package receiver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,6 +21,11 @@ const (
 	// a wrong one costs a copy.
 	inflation = 8
 )
+
+// maxExpanding is how many bodies may be decompressed or parsed from JSON at a
+// time on one transport: each may take some hundred MiB. Neither waits for a
+// client, so more would finish no sooner.
+var maxExpanding = 2 * runtime.GOMAXPROCS(0)
 
 // readBody reads and decompresses the body of a request. Who gets the bytes
 // owns them.
@@ -40,11 +47,34 @@ func (r *Receiver) readBody(c echo.Context) ([]byte, error) {
 		}
 		return text, nil
 	}
-	text, err := decode(wire, limit, request.ContentLength*inflation)
+	// Read first: a slow client must not hold a place at the decompressors.
+	packed, err := readAll(wire, request.ContentLength)
+	if err != nil {
+		return nil, r.bodyFailure(wire, err)
+	}
+	var text []byte
+	if e := r.expand(request.Context(), func() {
+		text, err = decode(bytes.NewReader(packed), limit, int64(len(packed))*inflation)
+	}); e != nil {
+		return nil, e
+	}
 	if err != nil {
 		return nil, r.bodyFailure(wire, err)
 	}
 	return text, nil
+}
+
+// expand runs f, which makes much memory out of few bytes, when fewer than
+// maxExpanding others do. It fails when ctx ends first.
+func (r *Receiver) expand(ctx context.Context, f func()) error {
+	select {
+	case r.expanding <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.expanding }()
+	f()
+	return nil
 }
 
 // bodyFailure tells apart why a body could not be read: what came over the wire

@@ -61,6 +61,10 @@ type grpcCompressor struct {
 	readers, writers sync.Pool
 }
 
+// decompressing holds a token for each message that is being decompressed. The
+// message has come whole by then.
+var decompressing = make(chan struct{}, maxExpanding)
+
 func (c *grpcCompressor) Name() string { return c.name }
 
 func (c *grpcCompressor) Decompress(from io.Reader) (io.Reader, error) {
@@ -68,7 +72,9 @@ func (c *grpcCompressor) Decompress(from io.Reader) (io.Reader, error) {
 	if !ok {
 		z = c.newReader()
 	}
+	decompressing <- struct{}{}
 	if err := z.Reset(from); err != nil {
+		<-decompressing
 		return nil, err
 	}
 	return &pooledReader{z, &c.readers}, nil
@@ -81,6 +87,7 @@ type pooledReader struct {
 }
 
 func (r *pooledReader) Close() error {
+	<-decompressing
 	_ = r.Reset(strings.NewReader("")) // let go of the message; gzip finds it short
 	r.pool.Put(r.decompressor)
 	return nil

@@ -112,8 +112,12 @@ func (r *Receiver) exportHTTP(c echo.Context, s otlp.Signal) (format, answer, er
 		return as, answer{}, err
 	}
 	if as == formatJSON {
-		if body, err = decodeJSON(s, body); err != nil {
+		var e error
+		if err := r.expand(request.Context(), func() { body, e = decodeJSON(s, body) }); err != nil {
 			return as, answer{}, err
+		}
+		if e != nil {
+			return as, answer{}, e
 		}
 	}
 	a, err := r.export(request.Context(), s, storage.HTTP, body)

@@ -55,6 +55,8 @@ type Receiver struct {
 	options  Options
 	decoders *decoders
 	logged   seldom // failures of the Writer
+	// expanding holds a token for each call of expand that runs.
+	expanding chan struct{}
 
 	grpcServer *grpc.Server
 	httpServer *http.Server
@@ -83,6 +85,8 @@ func New(w Writer, o Options) *Receiver {
 		options:  o,
 		decoders: newDecoders(o.MaxBodyBytes),
 		stopped:  make(chan struct{}),
+
+		expanding: make(chan struct{}, maxExpanding),
 	}
 	r.draining, r.beginDrain = context.WithCancel(context.Background())
 	r.cutting, r.beginCut = context.WithCancel(context.Background())
