@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"mime"
 	"net"
@@ -24,10 +25,12 @@ const (
 	idleTimeout   = time.Minute // between two requests of a connection
 	// stallTimeout is how long a client may send nothing in the midst of a body.
 	stallTimeout = time.Minute
-	// drainTimeout is how long what is left of a refused body may take. net/http
-	// reads some of it before it sends the answer, so that clients which read
-	// only after writing get to see it.
+	// drainTimeout is how long what is left of a refused body may take. It is
+	// read before the answer is sent, so that clients which read only after
+	// writing get to see it: net/http reads 256 KiB, and we more where a body is
+	// refused for its size.
 	drainTimeout = time.Second
+	maxDrain     = 256 << 20
 )
 
 // format is how a request is encoded, and therefore its answer.
@@ -134,6 +137,9 @@ func notPost(c echo.Context) error {
 func writeFailure(c echo.Context, as format, f failure) error {
 	// Where there are no deadlines the rest takes as long as it takes.
 	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(drainTimeout))
+	if request := c.Request(); f.status == http.StatusRequestEntityTooLarge && request.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, request.Body, maxDrain) // as far as it comes
+	}
 	if f.retryAfter > 0 {
 		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(f.retryAfter.Seconds())))
 	}

@@ -1,10 +1,13 @@
 package receiver_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -274,5 +277,40 @@ func TestHTTPAuthorizeBeforeBody(t *testing.T) {
 	defer send.Close()
 	if r := s.do(t, http.MethodPost, "/v1/logs", body, "Content-Encoding", "br"); r.status != 401 {
 		t.Errorf("POST = %d, want 401", r.status)
+	}
+}
+
+// TestTooLargeIsSeen has a client that sends all of its request before it reads,
+// as those of most languages do. Closing on it would look like a broken network,
+// after which it sends the same again.
+func TestTooLargeIsSeen(t *testing.T) {
+	s := start(t, &fakeWriter{}, receiver.Options{MaxBodyBytes: 1 << 20})
+	const size = 32 << 20
+	for _, header := range []string{fmt.Sprintf("Content-Length: %d\r\n\r\n", size), fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size)} {
+		conn, err := net.Dial("tcp", s.httpAddr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST /v1/logs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuf\r\n"+header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(make([]byte, size)); err != nil {
+			t.Errorf("%q: sending failed: %v", header, err)
+			continue
+		}
+		if _, err := io.WriteString(conn, "\r\n0\r\n\r\n"); err != nil {
+			t.Errorf("%q: sending failed: %v", header, err)
+			continue
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Errorf("%q: no answer: %v", header, err)
+			continue
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%q: answer %d, want 413", header, response.StatusCode)
+		}
 	}
 }
