@@ -82,9 +82,6 @@ func (n *needle) narrow(b *block.Block, s *rows) error {
 			n.searchAttribute(column, s, &found)
 		}
 	}
-	if err := n.searchRest(b, s, &found); err != nil {
-		return err
-	}
 	copy(s.bits, found.bits)
 	return nil
 }
@@ -131,36 +128,6 @@ func (n *needle) searchAttribute(c *block.AttributeColumn, s, found *rows) {
 			found.add(int(row))
 		}
 	}
-}
-
-// searchRest adds the rows of s to found whose needle is in attributes, or in a
-// body, that were too odd for a column of their own.
-func (n *needle) searchRest(b *block.Block, s, found *rows) error {
-	rest, err := b.Strings(block.Rest)
-	if err != nil {
-		return err
-	}
-	const bodyTag = otlp.LogRecordBody<<3 | byte(protowire.BytesType)
-	const attributeTag = otlp.LogRecordAttributes<<3 | byte(protowire.BytesType)
-	if bytes.IndexByte(rest.Data, bodyTag) < 0 && bytes.IndexByte(rest.Data, attributeTag) < 0 {
-		return nil
-	}
-	for row := range s.all() {
-		if found.has(row) {
-			continue
-		}
-		for body := range fields(rest.At(row), otlp.LogRecordBody) {
-			if n.inValue(body) {
-				found.add(row)
-			}
-		}
-		for attribute := range fields(rest.At(row), otlp.LogRecordAttributes) {
-			if n.inValue(field(attribute, otlp.KeyValueValue)) {
-				found.add(row)
-			}
-		}
-	}
-	return nil
 }
 
 // search calls hit once for each value of the column that contains the needle.

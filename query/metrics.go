@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pmetric"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"sonde/storage"
 	"sonde/storage/block"
@@ -171,30 +170,7 @@ func (c *catalogue) attributeHashes(b *block.Block, s *rows) ([]uint64, error) {
 			}
 		}
 	}
-	return hashes, c.addRest(b, s, hashes)
-}
-
-// addRest adds the attributes that were too odd for a column to the hashes.
-func (c *catalogue) addRest(b *block.Block, s *rows, hashes []uint64) error {
-	rest, err := b.Strings(block.Rest)
-	if err != nil || len(rest.Data) == 0 {
-		return err
-	}
-	metrics, err := b.Dict(block.Metric)
-	if err != nil {
-		return err
-	}
-	numbers := make([]protowire.Number, len(metrics.Values))
-	for i, metric := range metrics.Values {
-		numbers[i] = protowire.Number(otlp.MetricKind(metric).Fields().Attributes)
-	}
-	for row := range s.all() {
-		for attribute := range fields(rest.At(row), numbers[metrics.Index[row]]) {
-			key := maphash.Bytes(c.seed, field(attribute, otlp.KeyValueKey))
-			hashes[row] += mix(key, maphash.Bytes(c.seed, field(attribute, otlp.KeyValueValue)))
-		}
-	}
-	return nil
+	return hashes, nil
 }
 
 // mix hashes two hashes in their order into one.
