@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -10,20 +9,29 @@ import (
 	"sonde/storage/otlp"
 )
 
-// retryFirst is the pause after a first failed compaction; it doubles.
-const retryFirst = time.Second
+const (
+	// retryFirst is the pause after a first failed compaction; it doubles.
+	retryFirst = time.Second
+	// A compactor keeps its memory this long for the next run: growing it anew
+	// takes a third of the time of a run, and leaves as much garbage.
+	keepBuilder = 10 * time.Second
+)
 
 // compactor turns the head of one signal into blocks, a run at a time, until
 // Close. One goroutine a signal keeps the order of runs the order of arrival.
 func (s *Store) compactor(sig otlp.Signal) {
 	pause := retryFirst
+	var b *block.Builder // nil: no memory is kept
 	for {
 		s.mu.Lock()
 		pieces := s.signal(sig).run(s.tune, s.opts.Now().UnixNano())
 		s.mu.Unlock()
 		var wait <-chan time.Time
 		if pieces != nil {
-			err := s.compact(sig, pieces)
+			if b == nil {
+				b = block.NewBuilder(sig)
+			}
+			err := s.compact(b, sig, pieces)
 			if err == nil {
 				pause = retryFirst
 				s.retain()
@@ -37,36 +45,46 @@ func (s *Store) compactor(sig otlp.Signal) {
 			wait = time.After(pause)
 			pause *= 2
 		}
-		if !s.rest(sig, wait) {
+		idle, more := s.rest(sig, wait)
+		if !more {
 			return
+		}
+		if idle {
+			b = nil
 		}
 	}
 }
 
-// rest waits for work, or for wait alone when it is set; false at Close.
-func (s *Store) rest(sig otlp.Signal, wait <-chan time.Time) (more bool) {
+// rest waits for work, or for wait alone when it is set; more is false at
+// Close, idle true when there was nothing to do for keepBuilder.
+func (s *Store) rest(sig otlp.Signal, wait <-chan time.Time) (idle, more bool) {
 	wake := s.wake[sig-1]
+	var late <-chan time.Time
 	if wait != nil {
 		wake = nil // a full disk does not empty because more is waiting
+	} else {
+		late = time.After(keepBuilder)
 	}
 	select {
 	case <-wake:
 	case <-wait:
+	case <-late:
+		idle = true
 	case <-s.closing:
-		return false
+		return false, false
 	}
-	return !s.stopping()
+	return idle, !s.stopping()
 }
 
 // compact writes the pieces as blocks into their partition and swaps them
-// there.
-func (s *Store) compact(sig otlp.Signal, pieces []*piece) (err error) {
+// there. It uses the memory of b.
+func (s *Store) compact(b *block.Builder, sig otlp.Signal, pieces []*piece) (err error) {
 	defer func() {
 		if err != nil {
 			s.abandon(sig, err)
 		}
 	}()
-	blocks, err := s.encode(sig, pieces)
+	blocks, err := s.encode(b, pieces)
 	if err != nil {
 		return err
 	}
@@ -96,8 +114,8 @@ func (s *Store) compact(sig otlp.Signal, pieces []*piece) (err error) {
 var errStopping = errors.New("storage is closing")
 
 // encode builds the blocks of a run in memory: at most some MiB.
-func (s *Store) encode(sig otlp.Signal, pieces []*piece) ([]encodedBlock, error) {
-	b := block.NewBuilder(sig)
+func (s *Store) encode(b *block.Builder, pieces []*piece) ([]encodedBlock, error) {
+	b.Reset()
 	for _, p := range pieces {
 		for _, r := range p.reqs {
 			b.Add(r)
@@ -108,7 +126,7 @@ func (s *Store) encode(sig otlp.Signal, pieces []*piece) ([]encodedBlock, error)
 		if s.stopping() {
 			return errStopping
 		}
-		blocks = append(blocks, encodedBlock{header: h, bytes: bytes.Clone(encoded)})
+		blocks = append(blocks, encodedBlock{header: h, bytes: encoded})
 		return nil
 	})
 	return blocks, err

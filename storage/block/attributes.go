@@ -61,6 +61,19 @@ func (a *attributeBuilder) init(shapes *dictBuilder) {
 	a.ids = map[string]uint16{}
 }
 
+// reset forgets all attributes and keys. The columns stay behind the end of
+// a.columns, where id finds their memory.
+func (a *attributeBuilder) reset() {
+	for _, c := range a.columns {
+		c.Key, c.Rows = "", c.Rows[:0]
+		c.Values.reset()
+	}
+	a.columns = a.columns[:1]
+	clear(a.ids)
+	a.cells, a.ends = a.cells[:0], a.ends[:0]
+	a.rows, a.shape, a.lastShape = 0, a.shape[:0], a.lastShape[:0]
+}
+
 // add appends an attribute to the row being added.
 func (a *attributeBuilder) add(message []byte) {
 	key, value, plain := usualKeyValue(message)
@@ -96,10 +109,23 @@ func (a *attributeBuilder) id(key []byte) uint16 {
 		return rawAttributes
 	}
 	id := uint16(len(a.columns))
-	column := &AttributeColumn{Key: string(key)}
-	a.columns = append(a.columns, column)
+	column := a.newColumn()
+	column.Key = string(key)
 	a.ids[column.Key] = id
 	return id
+}
+
+// newColumn appends an empty column, one from before reset where there is one.
+func (a *attributeBuilder) newColumn() *AttributeColumn {
+	n := len(a.columns)
+	if n == cap(a.columns) {
+		a.columns = append(a.columns, nil)
+	}
+	a.columns = a.columns[:n+1]
+	if a.columns[n] == nil {
+		a.columns[n] = &AttributeColumn{}
+	}
+	return a.columns[n]
 }
 
 func (a *attributeBuilder) endRow() {

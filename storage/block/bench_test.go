@@ -31,10 +31,15 @@ func BenchmarkEncode(b *testing.B) {
 			}
 			b.SetBytes(int64(raw))
 			b.ReportAllocs()
+			builder := build(rs)
 			start, cpu := time.Now(), cpuTime()
 			for b.Loop() {
 				encoded = 0
-				err := build(rs).Encode(func(_ block.Header, e []byte) error {
+				builder.Reset()
+				for _, r := range rs {
+					builder.Add(r)
+				}
+				err := builder.Encode(func(_ block.Header, e []byte) error {
 					encoded += len(e)
 					return nil
 				})

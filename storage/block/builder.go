@@ -66,6 +66,29 @@ func NewBuilder(s otlp.Signal) *Builder {
 	return b
 }
 
+// Reset forgets all items and keeps the memory for the next ones. A builder that
+// has given a Block must not be reset: they share that memory.
+func (b *Builder) Reset() {
+	for c := range b.uints {
+		b.uints[c] = b.uints[c][:0]
+	}
+	for _, d := range b.dicts {
+		if d != nil {
+			d.reset()
+		}
+	}
+	for _, s := range b.strings {
+		if s != nil {
+			s.reset()
+		}
+	}
+	b.attrs.reset()
+	b.messageSizes, b.envelopeSizes = b.messageSizes[:0], b.envelopeSizes[:0]
+	b.header = Header{Signal: b.signal}
+	b.severities, b.severityOfText = b.severities[:0], b.severityOfText[:0]
+	b.metricSchemas = b.metricSchemas[:0]
+}
+
 // Rows returns how many rows were added.
 func (b *Builder) Rows() int { return b.header.Rows }
 

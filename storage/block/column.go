@@ -71,6 +71,9 @@ func (s *Strings) At(row int) []byte {
 	return s.Data[start:s.Ends[row]]
 }
 
+// reset forgets all values and keeps the memory.
+func (s *Strings) reset() { s.Data, s.Ends = s.Data[:0], s.Ends[:0] }
+
 func (s *Strings) append(v []byte) {
 	s.Data = append(room(s.Data, len(v)), v...)
 	s.Ends = append(room(s.Ends, 1), uint32(len(s.Data)))

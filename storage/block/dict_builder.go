@@ -21,6 +21,7 @@ func (d *dictBuilder) reset() {
 	clear(d.Values)
 	d.Values, d.Index, d.hashes = d.Values[:0], d.Index[:0], d.hashes[:0]
 	clear(d.table)
+	d.arena = d.arena[:0]
 	d.last = 0
 }
 

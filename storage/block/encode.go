@@ -1,11 +1,14 @@
 package block
 
 import (
+	"bytes"
 	"hash/crc32"
 	"hash/maphash"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -27,8 +30,6 @@ const (
 // encoder writes blocks. Its buffers are used again.
 type encoder struct {
 	zstd *zstd.Encoder
-	sort sorter
-	rows []uint32 // of the builder, sorted by time
 
 	out      []byte // the block: header and sections
 	data     []byte // the bytes of the sections
@@ -52,27 +53,53 @@ var encoders = sync.Pool{New: func() any {
 // Encode sorts the rows by time (stably), cuts them into blocks of at most
 // MaxRows rows, also where neighbours lie more than an hour apart (unless that
 // would make too many) and where a block would hold more than 16 MiB, and calls
-// emit for each, oldest first. The slices are valid until emit returns. It
-// returns emit's error at once.
+// emit for each, oldest first, in the caller's goroutine. The blocks are encoded
+// on all cores meanwhile. emit may keep the bytes; its error is returned at once.
 func (b *Builder) Encode(emit func(h Header, encoded []byte) error) error {
-	e := encoders.Get().(*encoder)
-	defer encoders.Put(e)
-	e.zstd = zstdEncoders.Get().(*zstd.Encoder)
-	defer zstdEncoders.Put(e.zstd)
-	e.rows = e.sort.order(e.rows, b.uints[Time])
-	gap := maxGap
-	if b.gaps(e.rows) >= maxGapBlocks {
-		gap = math.MaxUint64
+	s := sorters.Get().(*sorter)
+	defer sorters.Put(s)
+	blocks := b.cutAll(s.order(b.uints[Time]))
+	headers := make([]Header, len(blocks))
+	encoded := make([]chan []byte, len(blocks))
+	for i := range encoded {
+		encoded[i] = make(chan []byte, 1)
 	}
-	for rest := e.rows; len(rest) > 0; {
-		n := b.cut(rest, gap)
-		h := b.headerOf(rest[:n])
-		if err := emit(h, e.block(b, &h, rest[:n])); err != nil {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
+		workers.Go(func() {
+			e := encoders.Get().(*encoder)
+			defer encoders.Put(e)
+			e.zstd = zstdEncoders.Get().(*zstd.Encoder)
+			defer zstdEncoders.Put(e.zstd)
+			for i := int(next.Add(1)) - 1; i < len(blocks); i = int(next.Add(1)) - 1 {
+				headers[i] = b.headerOf(blocks[i])
+				encoded[i] <- bytes.Clone(e.block(b, &headers[i], blocks[i]))
+			}
+		})
+	}
+	defer workers.Wait()
+	for i := range blocks {
+		if err := emit(headers[i], <-encoded[i]); err != nil {
+			next.Store(int64(len(blocks))) // no worker begins another
 			return err
 		}
-		rest = rest[n:]
 	}
 	return nil
+}
+
+// cutAll cuts rows in the order of their times into blocks.
+func (b *Builder) cutAll(rows []uint32) (blocks [][]uint32) {
+	gap := maxGap
+	if b.gaps(rows) >= maxGapBlocks {
+		gap = math.MaxUint64
+	}
+	for len(rows) > 0 {
+		n := b.cut(rows, gap)
+		blocks = append(blocks, rows[:n])
+		rows = rows[n:]
+	}
+	return blocks
 }
 
 // gaps counts neighbours that lie more than maxGap apart.

@@ -2,8 +2,10 @@ package block_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -166,5 +168,49 @@ func TestHeaderOfLogs(t *testing.T) {
 	}
 	if diff := gocmp.Diff(want, open(t, encode(t, b)[0]).Header); diff != "" {
 		t.Errorf("header of an encoded block (-want +got):\n%s", diff)
+	}
+}
+
+// A builder that was reset must encode as a new one does: nothing of the items,
+// keys or dictionaries from before may show.
+func TestResetBuilder(t *testing.T) {
+	for _, sig := range otlp.Signals {
+		t.Run(sig.String(), func(t *testing.T) {
+			b := block.NewBuilder(sig)
+			for seed := range uint64(20) {
+				rs := requests(t, rand.New(rand.NewPCG(seed, 1)), sig, 1+int(seed)%7)
+				if seed == 10 {
+					rs = newCorpus(t, sig, 3*corpusBatch)
+				}
+				b.Reset()
+				for _, r := range rs {
+					b.Add(r)
+				}
+				got, want := encode(t, b), encode(t, build(rs))
+				if !slices.EqualFunc(got, want, bytes.Equal) {
+					t.Fatalf("seed %d: a reset builder gives other blocks than a new one", seed)
+				}
+			}
+		})
+	}
+}
+
+// Blocks come in order from all cores, and none after emit has failed.
+func TestEncodeStopsAtError(t *testing.T) {
+	b := build(newCorpus(t, otlp.Logs, 10*block.MaxRows))
+	failed, calls := errors.New("full"), 0
+	newest := uint64(0)
+	err := b.Encode(func(h block.Header, _ []byte) error {
+		if h.MinTime < newest {
+			t.Errorf("block %d begins at %d, before %d, the end of the last", calls, h.MinTime, newest)
+		}
+		newest = h.MaxTime
+		if calls++; calls == 3 {
+			return failed
+		}
+		return nil
+	})
+	if !errors.Is(err, failed) || calls != 3 {
+		t.Errorf("Encode gives error %v after %d calls, want %v after 3", err, calls, failed)
 	}
 }

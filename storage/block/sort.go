@@ -1,7 +1,17 @@
 package block
 
+import (
+	"slices"
+	"sync"
+)
+
 // sorter orders rows by time. Its buffers are used again.
-type sorter struct{ from, to []timedRow }
+type sorter struct {
+	rows     []uint32
+	from, to []timedRow
+}
+
+var sorters = sync.Pool{New: func() any { return &sorter{} }}
 
 type timedRow struct {
 	time uint64
@@ -9,18 +19,20 @@ type timedRow struct {
 }
 
 // order returns the rows in ascending order of their times, equal ones in the
-// order of their numbers. The slice is dst, grown if need be.
-func (s *sorter) order(dst []uint32, times []uint64) []uint32 {
-	dst = dst[:0]
+// order of their numbers. The slice is valid until the next call.
+func (s *sorter) order(times []uint64) []uint32 {
+	dst := slices.Grow(s.rows[:0], len(times))
 	sorted := true
 	for row := range times {
 		dst = append(dst, uint32(row))
 		sorted = sorted && (row == 0 || times[row-1] <= times[row])
 	}
+	s.rows = dst
 	if sorted {
 		return dst
 	}
-	s.from, s.to = s.from[:0], append(s.to[:0], make([]timedRow, len(times))...)
+	s.from = slices.Grow(s.from[:0], len(times))
+	s.to = slices.Grow(s.to[:0], len(times))[:len(times)]
 	var counts [8][256]uint32
 	for row, t := range times {
 		s.from = append(s.from, timedRow{t, uint32(row)})
